@@ -18,9 +18,10 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::errno::Errno;
 
-/// Maximum per turn, which leaves time for other work: 64,000 a second for turns of a pipe.
+/// Maximum number of connections accepted per turn, which leaves time for other work: 64,000 a
+/// second for turns of a pipe.
 pub const ACCEPTED_A_TURN: usize = 16;
-/// Pause without a free descriptor; a client retries for longer.
+/// Pause when no descriptor is free; shorter than clients keep retrying.
 const REST: Duration = Duration::from_secs(1);
 
 /// State of a listening socket.
@@ -37,8 +38,8 @@ impl Acceptor {
         self.left = if self.rests() { 0 } else { ACCEPTED_A_TURN };
     }
 
-    /// Next connection of this turn from the non-blocking `accept`; `give_up` may release a
-    /// descriptor and returns whether it did.
+    /// Returns the next connection of this turn from the non-blocking `accept`. `give_up` may
+    /// release a descriptor and returns whether it did.
     pub fn next<T>(
         &mut self,
         now: Instant,
@@ -62,18 +63,18 @@ impl Acceptor {
         None
     }
 
-    /// Whether the socket must not be polled.
+    /// Whether the acceptor pauses, during which the socket must not be polled.
     pub const fn rests(&self) -> bool {
         self.rests_until.is_some()
     }
 
-    /// End of the pause.
+    /// End of the pause, if the acceptor pauses.
     pub const fn next_at(&self) -> Option<Instant> {
         self.rests_until
     }
 }
 
-/// Closes the oldest, if any.
+/// Closes the oldest waiting connection, if any; returns whether it did.
 pub fn close_oldest<T>(waiting: &mut Vec<T>) -> bool {
     (!waiting.is_empty()).then(|| waiting.remove(0)).is_some()
 }

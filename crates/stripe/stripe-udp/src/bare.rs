@@ -5,7 +5,7 @@
 //!   EtherType of messages   | message | message         | Ethernet padding |
 //! ```
 //!
-//! A packet's length comes from its IP header: padding to 60 bytes is not charged.
+//! A packet's length is read from its IP header; padding to 60 bytes is not counted.
 //!
 //! With offload, segmentation metadata of the kernel precedes a packet in memory.
 //!
@@ -56,7 +56,7 @@ impl Bare {
     }
 }
 
-/// Length according to the IP header.
+/// Returns the length of a packet according to its IP header.
 pub fn ip_bytes(packet: &[u8]) -> Option<usize> {
     let word = |at: usize| {
         let bytes = packet.get(at..)?.first_chunk()?;

@@ -27,7 +27,8 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, Opener, SOON};
 use crate::tcp::Connection;
 
-/// Time between attempts to reopen, short beside the maximum probe interval of a second.
+/// Time between attempts to reopen a link; short compared with the maximum probe interval of a
+/// second.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Congestion experienced (RFC 3168, section 5).
@@ -35,9 +36,9 @@ pub(crate) const CE: u8 = 0b11;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// Sent, queued, or lost locally as it might be in the network.
+    /// Sent, queued, or dropped locally, which counts as a loss in the network.
     Went,
-    /// Longer than the interface takes; more may be pending.
+    /// Longer than the interface accepts; more datagrams may be pending.
     TooLong { datagram_bytes: usize },
     /// The channel has just lost its link.
     Gone,
@@ -46,7 +47,7 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) link: Link,
-    /// Announced address of the other end, regardless of its later sources.
+    /// Announced address of the other end, regardless of the source addresses it has used since.
     announced: Option<SocketAddr>,
     again_at: Instant,
     pub(crate) gone_by: Option<i32>,
@@ -78,8 +79,8 @@ impl Channel {
         })
     }
 
-    /// Moves to other addresses and drops datagrams queued for the old link, which stays if the new
-    /// one cannot be opened.
+    /// Moves the channel to other addresses and drops datagrams queued for the old link. The old
+    /// link stays if the new one cannot be opened.
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,
@@ -191,7 +192,7 @@ impl Channel {
         }
     }
 
-    /// A shared socket is gone; the caller informs the protocol.
+    /// Notes that a shared socket is gone; the caller informs the protocol.
     pub(crate) fn note_gone(&mut self, now: Instant) {
         if self.again_at <= now {
             self.again_at = now.after(AGAIN);
@@ -205,7 +206,7 @@ impl Channel {
         self.reopen(now);
     }
 
-    /// Closes a link whose local address is gone, even if the kernel still accepts it.
+    /// Closes a link whose local address is gone, even if the kernel still accepts the address.
     pub(crate) fn lose_link(&mut self, now: Instant) {
         self.close(now, &Errno::EADDRNOTAVAIL.into());
         self.link.on_network_change(now);
@@ -225,7 +226,7 @@ impl Channel {
         }
     }
 
-    /// Returns whether the channel has just lost its link.
+    /// Receives from the link; returns whether the channel has just lost its link.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
         let is_own = self.link.shared().is_none();
         if std::mem::take(&mut self.is_quiet) || !self.link.is_open() || !is_own {
@@ -252,7 +253,7 @@ impl Channel {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }
 
-    /// Returns whether the channel has just lost its link.
+    /// Sends one datagram; returns whether the channel has just lost its link.
     pub(crate) fn send_one(
         &mut self,
         now: Instant,
@@ -283,8 +284,8 @@ impl Channel {
         false
     }
 
-    /// Sends to the announced address if the channel has followed the other end elsewhere: an
-    /// attacker who replays packets lost on the way diverts a channel until something newer
+    /// Also sends to the announced address if the channel has followed the other end elsewhere. An
+    /// attacker who replays intercepted packets diverts a channel only until a newer packet
     /// arrives. Returns whether the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (announced, current) = (self.announced, self.link.remote());
@@ -303,7 +304,8 @@ impl Channel {
         self.counts.moved += 1;
     }
 
-    /// At least one datagram; the batch only from the other end, unless `from_anywhere` is set.
+    /// Takes at least one datagram. Returns the batch only if the other end sent it, unless
+    /// `from_anywhere` is set.
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();
@@ -341,7 +343,8 @@ mod tests {
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (true, 1));
     }
 
-    /// TCP to a peer that does not read: datagrams queued behind a full connection are dropped.
+    /// Over TCP to a peer that does not read, datagrams queued behind a full connection are
+    /// dropped.
     #[test]
     fn moved_channel_drops_queued_datagrams() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));

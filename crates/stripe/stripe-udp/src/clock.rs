@@ -13,11 +13,12 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::time::{ClockId, clock_gettime};
 
-/// Readings of two clocks within this span count as simultaneous: a hundred times what they take.
+/// Two clock readings within this span count as simultaneous: a hundred times the duration of a
+/// reading.
 const TOGETHER: Duration = Duration::from_micros(10);
 const TRIES_MAX: u32 = 4;
 
-/// Monotonic time, with one origin for all processes of a machine.
+/// Returns the monotonic time, with one origin for all processes of a machine.
 pub fn now() -> Instant {
     Instant::from_nanoseconds(nanoseconds(read(ClockId::CLOCK_MONOTONIC)))
 }
@@ -33,7 +34,7 @@ impl Moment {
         Self { now, realtime: Duration::from_nanos(now.nanoseconds()) }
     }
 
-    /// Reads both clocks, again if interrupted in between.
+    /// Reads both clocks; repeats the readings if interrupted between them.
     pub(crate) fn read() -> Self {
         let mut tries = 1..=TRIES_MAX;
         loop {
@@ -45,7 +46,7 @@ impl Moment {
         }
     }
 
-    /// Arrival time from the kernel timestamp, no earlier than the socket was last empty.
+    /// Returns the arrival time for a kernel timestamp, no earlier than the socket was last empty.
     pub(crate) fn of_stamp(&self, stamp: Option<Duration>, empty_at: Instant) -> Instant {
         let age = stamp.map_or(Duration::ZERO, |stamp| self.realtime.saturating_sub(stamp));
         let at = self.now.nanoseconds().saturating_sub(nanoseconds(age));
@@ -69,8 +70,8 @@ pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
 mod tests {
     use super::*;
 
-    /// Read 3 ms after arrival, on a socket that was empty 5 ms ago. Clock steps move the result
-    /// only within these bounds.
+    /// A datagram is read 3 ms after arrival, on a socket that was empty 5 ms ago. Clock steps
+    /// change the computed arrival time only within these bounds.
     #[test]
     fn datagram_age_is_bounded_despite_clock_steps() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);

@@ -9,28 +9,28 @@ pub struct ChannelCounts {
     pub sent_bytes: u64,
     /// Send calls.
     pub sends: u64,
-    /// Drops at a full local queue.
+    /// Datagrams dropped at a full local queue.
     pub full: u64,
-    /// Datagrams longer than the interface takes.
+    /// Datagrams longer than the interface accepts.
     pub too_long: u64,
-    /// Refused by ICMP message or filter.
+    /// Datagrams refused by an ICMP message or a packet filter.
     pub refused: u64,
-    /// Drops without a socket.
+    /// Datagrams dropped for lack of a socket.
     pub unsent: u64,
     /// Datagrams received.
     pub came: u64,
     /// Bytes received.
     pub came_bytes: u64,
-    /// Congestion marks received (RFC 3168).
+    /// Datagrams received with a congestion mark (RFC 3168).
     pub marked: u64,
     /// Batches received.
     pub batches: u64,
-    /// From another source, or no frame.
+    /// Datagrams from an unexpected source or without a valid frame.
     pub strange: u64,
     /// Address changes of the other end.
     pub moved: u64,
-    /// Losses of the link.
+    /// Times that the link was lost.
     pub gone: u64,
-    /// Reopened links.
+    /// Times that the link was reopened.
     pub reopened: u64,
 }

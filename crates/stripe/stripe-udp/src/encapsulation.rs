@@ -19,7 +19,7 @@ pub(crate) enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Length of metadata before a packet, which is not charged.
+    /// Length of the metadata before a packet, which is not counted as part of the packet.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         match self {
             Self::Datagrams(_) => 0,
@@ -68,7 +68,8 @@ impl Encapsulation {
         }
     }
 
-    /// Also returns whether the datagram proves that its channel's other end is at its source.
+    /// Opens a datagram. Also returns whether it proves that the channel's other end is at the
+    /// datagram's source address.
     pub(crate) fn open<'a>(
         &mut self,
         payload: Payload,

@@ -39,19 +39,20 @@ pub(crate) const DATAGRAMS_A_TURN: usize = 4_096;
 /// Configuration of an [`End`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndPlan {
-    /// Sender and receiver.
+    /// Parameters of sender and receiver.
     pub striping: StripingPlan,
-    /// Scheduler.
+    /// Scheduler of the channels.
     pub scheduler: SchedulerPlan,
-    /// Socket buffers.
+    /// Sizes of socket buffers.
     pub buffers: BufferPlan,
     /// Minimum time between two wake-ups.
     pub granule: Duration,
-    /// Peer over UDP; `None` sends in clear.
+    /// Peer and keys for encryption over UDP; `None` sends in clear.
     pub peer: Option<PeerPlan>,
-    /// Maximum number of channels, equal at both ends; by default, that at the start.
+    /// Maximum number of channels, equal at both ends; by default, the number of channels at the
+    /// start.
     pub channels_max: Option<usize>,
-    /// DSCP over UDP of messages, and of packets without a traffic class: six bits (RFC 2474).
+    /// DSCP of messages, and of packets without a traffic class, over UDP: six bits (RFC 2474).
     pub dscp: u8,
 }
 
@@ -87,13 +88,14 @@ pub trait Source {
     /// Length of the next packet in bytes, at least 1.
     fn next_bytes(&mut self) -> Option<usize>;
 
-    /// Traffic class of the next packet over UDP: DSCP and ECN (RFC 2474, RFC 3168). `None` is that
-    /// of messages, which is not ECN-capable. A run ends with a change of class.
+    /// Returns the traffic class of the next packet over UDP: DSCP and ECN (RFC 2474, RFC 3168).
+    /// `None` selects the class of messages, which is not ECN-capable. A change of class ends a
+    /// run.
     fn next_traffic_class(&mut self) -> Option<u8> {
         None
     }
 
-    /// Class of the next packet, for its permitted channels.
+    /// Returns the class of the next packet, which determines its permitted channels.
     fn next_class(&self) -> Class {
         Class::Spread
     }
@@ -135,7 +137,7 @@ pub struct End {
     waiting: Waiting,
     buffers: BufferPlan,
     ports: Ports,
-    /// Bytes of a datagram beyond those counted by the protocol.
+    /// Bytes that encryption adds to a datagram, not counted by the protocol.
     check_bytes: usize,
     /// Traffic class of messages.
     class: u8,
@@ -143,9 +145,9 @@ pub struct End {
 }
 
 impl End {
-    /// Opens channels from 0, all over UDP and TCP or all over Ethernet, and resets to `epoch`,
-    /// later than any known to the other end. With a peer, the handshake determines the epochs.
-    /// Sets the thread's timer slack to a nanosecond.
+    /// Opens the `channels`, numbered from 0: all over UDP and TCP, or all over Ethernet. Resets to
+    /// `epoch`, later than any known to the other end. With a peer, the handshake determines the
+    /// epochs. Sets the thread's timer slack to a nanosecond.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,
@@ -166,8 +168,8 @@ impl End {
         Self::open_on(now, plan, channels, epoch, (Ports::default(), waiting))
     }
 
-    /// On ports that may be shared, with the thread's waiting state. Needs no privileges if openers
-    /// supply the sockets.
+    /// Opens an end on ports that may be shared, with the thread's waiting state. Needs no
+    /// privileges if openers supply the sockets.
     pub(crate) fn open_on(
         now: Instant,
         plan: &EndPlan,
@@ -222,7 +224,7 @@ impl End {
         })
     }
 
-    /// Receives in order of arrival time.
+    /// Receives datagrams in order of arrival time.
     pub fn receive(&mut self) {
         self.receive_by(Moment::read);
     }
@@ -284,13 +286,13 @@ impl End {
         }
     }
 
-    /// Next packet in sending order.
+    /// Returns the next received packet in sending order.
     pub fn next_packet(&mut self) -> Option<Packet> {
         self.striping.next_packet()
     }
 
-    /// Waits for work, for one of `also`, or until `until`. Returns the possibly readable ones of
-    /// `also`.
+    /// Waits for work, for one of `also`, or until `until`. Returns the descriptors of `also` that
+    /// may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         // A copy: its counters change while the sockets are borrowed.
         let mut waiting = self.waiting;
@@ -310,7 +312,7 @@ impl End {
         self.channels.len()
     }
 
-    /// Local or listening address of a channel.
+    /// Local address of a channel; over TCP, possibly the listening address.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
         let listener = self.listeners.iter().find(|listener| listener.serves(channel));
         let link = || self.channels[channel].as_ref()?.link.local();
@@ -322,34 +324,34 @@ impl End {
         self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.sender().is_open()
     }
 
-    /// Whether packets are sent on a channel.
+    /// Whether the sender uses a channel for packets.
     pub fn is_in(&self, channel: usize) -> bool {
         self.striping.is_in(channel)
     }
 
-    /// Longest packet in bytes, a suitable MTU: the limit of the smallest active channel with a
-    /// known one. It changes with the channels. In free order, a longer packet goes on a channel
-    /// that it fits, or is dropped.
+    /// Longest packet in bytes, a suitable MTU: the smallest known limit of the active channels. It
+    /// changes with the channels. In free order, a longer packet is sent on a channel that it fits,
+    /// or dropped.
     pub fn longest_bytes(&self) -> u32 {
         self.striping.bundle_bytes()
     }
 
-    /// Sizes of a channel, and their discovery.
+    /// Sizes of a channel's packets, and the state of their discovery.
     pub fn size(&self, channel: usize) -> Size {
         self.striping.sender().size(channel)
     }
 
-    /// Wait for a missing packet; zero without reordering.
+    /// Time for which a missing packet is awaited; zero without reordering.
     pub fn reordering_window(&self, channel: usize) -> Duration {
         self.striping.window(channel)
     }
 
-    /// Window and path estimates.
+    /// Window and path estimates of a channel.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.striping.sender().flight(channel)
     }
 
-    /// Round trip without queueing.
+    /// Smallest round-trip time without queueing, if known.
     pub fn round_trip_least(&self) -> Option<Duration> {
         self.striping.sender().round_trip_least()
     }
@@ -369,12 +371,12 @@ impl End {
         self.striping.reception()
     }
 
-    /// Wake-up counters.
+    /// Counters of wake-ups.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }
 
-    /// Packets that fit no channel.
+    /// Number of packets that fit no channel.
     pub const fn too_long(&self) -> u64 {
         self.too_long
     }
@@ -406,7 +408,7 @@ fn encapsulation(
     Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))
 }
 
-/// The longest packet, or a copy of it, must fit a datagram.
+/// Checks that the longest packet, or a copy of it, fits a datagram.
 fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
     let bytes_max = RUN_BYTES_MAX - OVERHEAD_BYTES_MAX;
     if longest_bytes as usize > bytes_max {
@@ -416,43 +418,43 @@ fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
 }
 
 impl End {
-    /// Sets the use of a channel in all sessions.
+    /// Sets the preference of a channel in all sessions.
     pub fn prefer(&mut self, id: usize, preference: Preference) {
         self.sessions.prefer(id, preference);
         self.striping.prefer(id, preference);
     }
 
-    /// Meters a channel. When the meter grants no more, the channel is out until a granted probe is
-    /// acknowledged.
+    /// Meters a channel. When the meter grants no more, the channel is not used until a granted
+    /// probe is acknowledged.
     pub fn set_meter(&mut self, id: usize, plan: &LinkPlan, meter: Box<dyn Meter>) {
         if let Some(one) = &mut self.channels[id] {
             one.metering.set(meter, plan.wire_bytes());
         }
     }
 
-    /// Metered bytes, with the headers of IP and UDP or TCP.
+    /// Metered bytes of a channel, including the headers of IP and UDP or TCP.
     pub fn metered_bytes(&self, id: usize) -> Option<u64> {
         self.channels[id].as_ref()?.metering.used()
     }
 }
 
-/// Reason for sending no packets.
+/// Reason why a channel sends no packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelWait {
     /// No interface, address, route or connection; opening is retried.
     NoLink,
     /// Connection in progress.
     Connecting,
-    /// Unknown other address, learned from received datagrams.
+    /// The other end's address is unknown; it is learned from received datagrams.
     NoRemote,
     /// Incomplete handshake.
     NoHandshake,
-    /// Reason of the protocol.
+    /// Reason given by the protocol.
     Protocol(Wait),
 }
 
 impl End {
-    /// Reason for sending no packets.
+    /// Returns the reason why a channel sends no packets.
     pub fn wait_of(&self, channel: usize) -> Option<ChannelWait> {
         let absent = ChannelWait::Protocol(Wait::Absent);
         let Some(one) = self.channels.get(channel).and_then(Option::as_ref) else {
@@ -472,7 +474,7 @@ impl End {
         }
     }
 
-    /// Whether packets are sent on an open channel.
+    /// Whether a channel is open and used for packets.
     pub fn is_carrying(&self, channel: usize) -> bool {
         let one = self.channels.get(channel).and_then(Option::as_ref);
         one.is_some_and(|one| one.link.is_open()) && self.is_open() && self.is_in(channel)
@@ -485,12 +487,12 @@ impl End {
         gone_by.map(io::Error::from_raw_os_error)
     }
 
-    /// Address of the other end.
+    /// Address of the other end of a channel.
     pub fn remote(&self, channel: usize) -> Option<SocketAddr> {
         self.channels.get(channel)?.as_ref()?.link.remote()
     }
 
-    /// Retries lost links and probes at once.
+    /// Retries lost links and probes all channels at once.
     pub fn on_network_change(&mut self) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -502,7 +504,7 @@ impl End {
         }
     }
 
-    /// Forgets a rerouted path, and sends on it at once.
+    /// Forgets the measurements of a channel's path after it was rerouted, and sends on it at once.
     pub fn forget_path(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.move_channel(id)?;
@@ -510,7 +512,7 @@ impl End {
         Ok(())
     }
 
-    /// Closes the links from a lost address.
+    /// Closes the links that use a lost local address.
     pub fn lose_address(&mut self, address: IpAddr) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -531,18 +533,18 @@ impl End {
 //   id 2   socket, protocol channel 2
 // ```
 //
-// A channel that the other end lacks is silent, and therefore out. Packets in flight on a removed
-// channel are retransmitted, if lost packets are.
+// A channel that the other end lacks is silent, and therefore not used. Packets in flight on a
+// removed channel are retransmitted, if lost packets are.
 //
 // Invariant: a socket exists, or is being reopened, exactly for the channels of the protocol.
 
 impl End {
-    /// Opens a channel, used once the other end has responded.
+    /// Opens a channel, which is used once the other end has responded.
     pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         self.add_channel_by(id, plan, None)
     }
 
-    /// As [`Self::add_channel`], with an `opener` of sockets.
+    /// As [`Self::add_channel`], with an `opener` that supplies sockets.
     pub fn add_channel_by(
         &mut self,
         id: usize,
@@ -571,7 +573,7 @@ impl End {
         self.move_channel_by(id, plan, None)
     }
 
-    /// As [`Self::move_channel`], with an `opener` of sockets.
+    /// As [`Self::move_channel`], with an `opener` that supplies sockets.
     pub fn move_channel_by(
         &mut self,
         id: usize,
@@ -609,7 +611,8 @@ impl End {
         Ok(())
     }
 
-    /// Sets the unknown other address of a channel, and keeps its path.
+    /// Sets the other end's address of a channel if it is unknown, and keeps the path's
+    /// measurements.
     pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
         if let Some(one) = &mut self.channels[id] {
             one.lead(remote);
@@ -632,7 +635,7 @@ impl End {
     }
 }
 
-/// Channels share the socket of a listening address.
+/// Opens a listening socket, which channels with this listening address share.
 fn listen_on(
     listeners: &mut Vec<Listener>,
     channel: usize,
@@ -654,8 +657,9 @@ fn forget_listener(listeners: &mut Vec<Listener>, channel: usize) {
 }
 
 impl End {
-    /// Processes connections without a channel. Handshakes are answered on the connection itself;
-    /// it becomes a channel's with an authentic datagram newer than all before it on that channel.
+    /// Processes connections that are not assigned to a channel. Handshakes are answered on the
+    /// connection itself. A connection is assigned to a channel when it delivers an authentic
+    /// datagram newer than any received on that channel.
     fn admit(&mut self, now: Instant) {
         let Self { listeners, encapsulation, striping, sessions, channels, .. } = self;
         for listener in listeners {
@@ -688,7 +692,7 @@ impl End {
                 one.counts.came += 1;
                 one.metering.came(1, datagram_bytes);
                 one.counts.came_bytes += datagram_bytes as u64;
-                // Without keys there is no other evidence.
+                // Without keys, every connection that names the channel is accepted.
                 if is_newest || encapsulation.peer().is_none() {
                     one.adopt(listener.admit(place));
                     striping.ask(channel);

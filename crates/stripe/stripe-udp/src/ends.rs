@@ -38,26 +38,28 @@ use crate::wait::{Ready, Waiting, Wakeups};
 use unauthenticated::Unauthenticated;
 pub use unauthenticated::UnauthenticatedCounts;
 
-/// Per round: half a millisecond at 1 Gbit/s, and the size of one call.
+/// Maximum bytes that an end sends per round: half a millisecond at 1 Gbit/s, and the size of one
+/// call.
 const QUANTUM_BYTES: u64 = 1 << 16;
-/// Rounds before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
+/// Maximum number of rounds before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
 const ROUNDS: usize = 64;
 
-/// Sources of all ends.
+/// Packet sources of all ends.
 pub trait Sources {
-    /// Source of one end.
+    /// Type of the source of one end.
     type One: Source;
 
-    /// Source of an end.
+    /// Returns the source of an end.
     fn of(&mut self, end: usize) -> &mut Self::One;
 }
 
 const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 
-/// Many ends.
+/// Many ends that share ports in one process.
 #[derive(Debug)]
 pub struct Ends {
-    /// Boxed, because a growing vector would leave copies of their keys behind.
+    /// Ends by number. They are boxed, because a growing vector would leave copies of their keys
+    /// behind.
     all: Vec<Option<Box<End>>>,
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
@@ -85,8 +87,8 @@ fn named(ends: &mut [Option<Box<End>>], number: usize) -> Option<(usize, &mut En
 }
 
 impl Ends {
-    /// Ends for packets to this key, with a minimum time between wake-ups. Sets the thread's timer
-    /// slack to a nanosecond.
+    /// Creates a set of ends that share this private key, with a minimum time between wake-ups.
+    /// Sets the thread's timer slack to a nanosecond.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
@@ -118,7 +120,7 @@ impl Ends {
         Ok(number)
     }
 
-    /// As [`Self::add`], at a free number. Memory grows with the highest number.
+    /// As [`Self::add`], with the given free number. Memory grows with the highest number.
     pub fn add_by(
         &mut self,
         number: usize,
@@ -154,7 +156,7 @@ impl Ends {
         Ok(())
     }
 
-    /// Removes an end, and its unshared ports.
+    /// Removes an end, and those of its ports that are not shared.
     pub fn remove(&mut self, number: usize) -> Option<Box<End>> {
         let end = self.all.get_mut(number)?.take()?;
         self.due_at[number] = NEVER;
@@ -167,12 +169,12 @@ impl Ends {
         Some(end)
     }
 
-    /// End.
+    /// Returns an end.
     pub fn end(&self, number: usize) -> Option<&End> {
         self.all.get(number)?.as_deref()
     }
 
-    /// End for modification; it gets a turn.
+    /// Returns an end for modification; it is visited in the next turn.
     pub fn end_mut(&mut self, number: usize) -> Option<&mut End> {
         self.change(number);
         self.all.get_mut(number)?.as_deref_mut()
@@ -183,7 +185,7 @@ impl Ends {
         self.changed.push(number);
     }
 
-    /// Gives an end a turn.
+    /// Has an end visited in the next turn.
     pub fn touch(&mut self, number: usize) {
         let is_there = self.all.get(number).is_some_and(Option::is_some);
         if is_there && !std::mem::replace(&mut self.is_active[number], true) {
@@ -191,7 +193,7 @@ impl Ends {
         }
     }
 
-    /// Ends with a turn.
+    /// Ends that are visited in the next turn.
     pub fn active(&self) -> &[usize] {
         &self.active
     }
@@ -292,7 +294,7 @@ impl Ends {
         whose
     }
 
-    /// Next packet and its end; packets of each end are in order.
+    /// Returns the next packet and the number of its end; packets of each end are in order.
     pub fn next_packet(&mut self) -> Option<(usize, Packet)> {
         while let Some(number) = self.active.get(self.given).copied() {
             let end = self.all[number].as_mut();
@@ -304,7 +306,7 @@ impl Ends {
         None
     }
 
-    /// Sends for all ends with a turn.
+    /// Sends for all active ends.
     pub fn transmit(&mut self, sources: &mut impl Sources) {
         self.transmit_by(now, sources);
     }
@@ -336,18 +338,19 @@ impl Ends {
                 has_more
             });
         }
-        // Ends that are still active are due at once, and get a turn at the next reception.
+        // Ends that are still active are due at once, and become active again at the next
+        // reception.
         active.drain(..).for_each(|number| self.is_active[number] = false);
         self.active = active;
     }
 
-    /// Next timeout.
+    /// Time of the next timeout of any end.
     pub fn timeout(&self) -> Instant {
         self.due_at.iter().copied().fold(NEVER, Instant::min)
     }
 
-    /// Waits for work, for one of `also`, or until `until`. Returns the possibly readable ones of
-    /// `also`.
+    /// Waits for work, for one of `also`, or until `until`. Returns the descriptors of `also` that
+    /// may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         self.follow(now());
         let mut waiting = self.waiting;
@@ -395,7 +398,7 @@ impl Ends {
             let has_own =
                 |number: &usize| self.all[*number].as_ref().is_some_and(|end| end.has_own());
             self.owning = (0..self.all.len()).filter(has_own).collect();
-            // Two references are the list's and this one.
+            // Two of the references are held by the list and by this call.
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);
             for port in self.known.list() {
                 if !self.ports.iter().any(|one| Rc::ptr_eq(&one.port, &port)) {
@@ -412,12 +415,12 @@ impl Ends {
         }
     }
 
-    /// Counters of unauthenticated sources.
+    /// Counters of datagrams from unauthenticated sources.
     pub const fn unauthenticated(&self) -> &UnauthenticatedCounts {
         &self.unauthenticated.counts
     }
 
-    /// Wake-up counters.
+    /// Counters of wake-ups.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }

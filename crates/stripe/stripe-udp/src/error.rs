@@ -15,72 +15,72 @@ use gingham_stripe::{ChannelError, OptionsError};
 use gingham_stripe_crypt::PublicKey;
 use nix::errno::Errno;
 
-/// Reason of a failure to open an end.
+/// Error of opening an end.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Number of channels.
+    /// Invalid number of channels.
     #[error("channels: {0}")]
     Channels(#[from] SchedulerError),
-    /// Too many channels at the start.
+    /// More channels at the start than the maximum.
     #[error("channels: {channels} at the start, where at most {cap} can be; raise channels_max")]
     AboveCap {
-        /// Channels.
+        /// Number of channels at the start.
         channels: usize,
-        /// Maximum.
+        /// Maximum number of channels.
         cap: usize,
     },
     /// Inconsistent options.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// Packets longer than a datagram.
+    /// Longest packet that does not fit a datagram.
     #[error("longest packet: {longest_bytes} bytes, of at most {bytes_max} that fit a datagram")]
     LongestPacket {
-        /// Requested bytes.
+        /// Requested length of the longest packet.
         longest_bytes: u32,
-        /// Possible bytes.
+        /// Maximum possible length.
         bytes_max: usize,
     },
     /// Mixed kinds of channels, or unsuitable options.
     #[error("channels: {0}")]
     Kinds(&'static str),
-    /// No random bytes.
+    /// The operating system supplied no random bytes.
     #[error(transparent)]
     Randomness(#[from] gingham_stripe_crypt::NoRandomness),
-    /// No socket.
+    /// A socket could not be opened.
     #[error("channel {channel}: {error}")]
     Socket {
-        /// Id.
+        /// Id of the channel.
         channel: usize,
         /// Kernel error.
         error: io::Error,
     },
-    /// Two ends with one peer.
+    /// Two ends have the same peer.
     #[error("peer {0}: there is an end for it already")]
     SamePeer(PublicKey),
-    /// Existing number.
+    /// An end with this number exists.
     #[error("there is an end {0} already")]
     Taken(usize),
-    /// Timer slack.
+    /// The timer slack could not be set.
     #[error("timer slack: {0}")]
     Timer(#[source] io::Error),
 }
 
-/// Reason of a failure to add or move a channel.
+/// Error of adding or moving a channel.
 #[derive(Debug, thiserror::Error)]
 pub enum SlotError {
-    /// Absent, taken or free slot.
+    /// Invalid slot: absent, taken, or free.
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    /// Other kind of channel.
+    /// Channel of another kind than the others.
     #[error("channel {id}: all are over UDP, or all over Ethernet, with offload or without")]
     Kind {
-        /// Id.
+        /// Id of the channel.
         id: usize,
     },
-    /// No socket.
+    /// A socket could not be opened.
     #[error("channel {id}: {error}")]
     Socket {
-        /// Id.
+        /// Id of the channel.
         id: usize,
         /// Kernel error.
         error: io::Error,

@@ -41,9 +41,9 @@ const HEADER_BYTES: usize = 14;
 const MESSAGE_ROOM_BYTES: usize = 256;
 /// Longest IP packet, jumbograms excepted.
 const WHOLE_BYTES: usize = 65_535;
-/// Frames per call: 1 Gbit/s brings as many in three quarters of a millisecond.
+/// Frames per call: 1 Gbit/s delivers this many in three quarters of a millisecond.
 const FRAMES: usize = 64;
-/// Frames per call with offload, each of some forty segments.
+/// Frames per call with offload; each has some forty segments.
 const WHOLE_FRAMES: usize = 16;
 
 /// Channel over Ethernet.
@@ -51,15 +51,15 @@ const WHOLE_FRAMES: usize = 16;
 pub struct EthernetPlan {
     /// Local interface.
     pub interface: String,
-    /// Address of the other end.
+    /// MAC address of the other end.
     pub peer: MacAddress,
     /// EtherTypes, equal at both ends.
     pub ether_types: EtherTypes,
-    /// Longest packet in a frame, in bytes.
+    /// Longest packet that a frame carries, in bytes.
     pub longest_bytes: u32,
-    /// Whether the interface passes unsegmented frames.
+    /// Whether the interface passes frames longer than its MTU unsegmented.
     pub is_offloaded: bool,
-    /// Send buffer in bytes; beyond it the pipe waits.
+    /// Size of the send buffer in bytes; when it is full, the pipe waits.
     pub waiting_bytes: usize,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct EthernetLink {
 struct Open {
     sender: Sender,
     receiver: Receiver,
-    /// Announce the EtherTypes as used; receive nothing.
+    /// Sockets that announce the EtherTypes as used, and receive nothing.
     _claims: [Socket; 2],
 }
 
@@ -145,7 +145,7 @@ impl Open {
     }
 }
 
-/// The socket receives nothing.
+/// Opens a socket that announces an EtherType as used, and receives nothing.
 fn muted(interface: &Interface, ether_type: u16) -> io::Result<Socket> {
     // The kernel expects network byte order (packet(7)).
     let protocol = Protocol::from(i32::from(ether_type.to_be()));

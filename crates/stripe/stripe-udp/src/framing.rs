@@ -26,7 +26,7 @@ pub(crate) enum Frame<'a> {
     Data(Tag, &'a [u8]),
     /// A packet without a tag, and the length charged for it.
     Packet { length_bytes: usize, packet: &'a [u8] },
-    /// Messages of either end, at least one, and the channel of the datagram, if named.
+    /// One or more messages from either end, and the channel that the datagram names, if any.
     Messages(Option<usize>, Messages<'a>),
 }
 
@@ -72,7 +72,8 @@ impl Framing {
         tag.length() + packet_bytes + self.check_bytes()
     }
 
-    /// At least as long as a tagged packet of `bytes_min` bytes, and passes only where that does.
+    /// Returns the length of a datagram of messages, padded to that of a tagged packet of
+    /// `bytes_min` bytes. It then passes only where the packet would pass.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }
@@ -89,7 +90,8 @@ impl Framing {
         buffer.extend_from_slice(&self.numbers.header(channel, epoch).to_bytes());
         buffer.extend_from_slice(messages);
         buffer.resize(from + datagram_bytes - self.check_bytes(), 0);
-        // A receiver responds to messages of a sender; its responses get none.
+        // A receiver responds to messages of a sender, but no end responds to a receiver's
+        // messages.
         let mut parsed = Messages::new(messages).flatten();
         let is_answer = !parsed.any(|message| message.kind.is_from_sender());
         match &mut self.peer {
@@ -104,8 +106,8 @@ impl Framing {
         }
     }
 
-    /// Deciphers in place. Also returns whether the datagram is authentic and newer than all
-    /// before: its channel's other end is then at its source.
+    /// Decrypts a datagram in place. Also returns whether it is authentic and newer than all
+    /// earlier ones; then its channel's other end is at its source.
     pub(crate) fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let Some(peer) = &mut self.peer else {
             let (header, behind) = Header::parse(datagram).ok()?;
@@ -123,14 +125,14 @@ impl Framing {
         Some((frame?, is_newest))
     }
 
-    /// As [`Self::open`], without counting failures: the datagram may be of another peer.
+    /// As [`Self::open`], without counting failures, since the datagram may be from another peer.
     pub(crate) fn try_open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let (header, behind, is_newest) = self.peer.as_mut()?.try_open(datagram).ok()?;
         Some((Frame::parse(header, behind)?, is_newest))
     }
 }
 
-/// Unsealed messages; unsealed packets cannot be recognised.
+/// Whether the datagram contains unsealed messages; unsealed packets cannot be recognised.
 pub(crate) fn is_in_clear(datagram: &[u8]) -> bool {
     Header::parse(datagram).is_ok_and(|(header, behind)| {
         let first = Messages::new(behind).next();
@@ -220,7 +222,7 @@ mod tests {
         }
     }
 
-    /// A shorter probe could bring back a channel that passes no packets.
+    /// A shorter probe could bring back into use a channel that loses packets of this length.
     #[test]
     fn probe_is_as_long_as_the_lost_packet() {
         let tag = Tag::default();

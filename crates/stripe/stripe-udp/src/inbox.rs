@@ -50,7 +50,7 @@ pub(crate) struct Inbox {
 }
 
 impl std::fmt::Debug for Inbox {
-    /// Omits the megabyte of buffers.
+    /// Omits the contents of the buffers, a megabyte.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { next, filled, empty_at, .. } = self;
         f.debug_struct("Inbox")

@@ -34,7 +34,7 @@ pub enum LinkPlan {
     Tcp(TcpPlan),
     /// Ethernet frames.
     Ethernet(EthernetPlan),
-    /// Memory, for test drivers.
+    /// Queues in memory, for test drivers.
     Memory(MemoryPlan),
 }
 
@@ -71,8 +71,8 @@ impl LinkPlan {
         }
     }
 
-    /// Headers on the wire, in bytes; over TCP as if each datagram had a segment of its own, since
-    /// only the kernel knows the real segments.
+    /// Length of the headers on the wire, in bytes. Over TCP, each datagram counts as a segment,
+    /// since only the kernel knows the real segments.
     pub(crate) fn wire_bytes(&self) -> u32 {
         if let Self::Tcp(plan) = self { plan.wire_bytes() } else { self.header_bytes() }
     }
@@ -81,7 +81,7 @@ impl LinkPlan {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Links of one kind can be mixed in a pipe.
+    /// Returns the kind of link; all links of a pipe must be of one kind.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
             Self::Udp(_) | Self::Tcp(_) | Self::Memory(_) => LinkKind::Datagrams,
@@ -104,7 +104,7 @@ pub(crate) enum Payload {
     Messages,
 }
 
-/// Datagrams of one length, except a shorter last one.
+/// Received batch: datagrams of one length, except a shorter last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
     /// Timestamp of the kernel on the realtime clock.
@@ -142,7 +142,8 @@ macro_rules! either {
 }
 
 impl Link {
-    /// On a port that may be shared; over UDP or TCP the socket comes from `opener`, if given.
+    /// Opens a link on a port that may be shared; over UDP or TCP, `opener` supplies the socket, if
+    /// given.
     pub(crate) fn open(
         plan: LinkPlan,
         (buffers, ports): (BufferPlan, &Ports),
@@ -217,7 +218,7 @@ impl Link {
         either!(self, link => link.close());
     }
 
-    /// A shared port stays open.
+    /// Closes the socket, unless it is shared.
     pub(crate) fn release(&mut self) {
         match self {
             Self::Udp(link) => link.release(),
@@ -244,7 +245,7 @@ impl Link {
         }
     }
 
-    /// Becomes writable when a full link has room again.
+    /// Descriptor that becomes writable when a full link has room again.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(_) => None,
@@ -256,7 +257,7 @@ impl Link {
     pub(crate) fn segments_max(&self) -> usize {
         match self {
             Self::Udp(link) => link.segments_max(),
-            // A call takes as many as a receive batch.
+            // One send call takes as many datagrams as a receive batch.
             Self::Tcp(_) | Self::Ethernet(_) => self.batches().count,
         }
     }
@@ -273,7 +274,7 @@ impl Link {
         either!(self, link => link.send(run, from))
     }
 
-    /// Datagrams that a full link did not take wait instead of being lost.
+    /// Whether datagrams that a full link does not accept wait instead of being lost.
     pub(crate) const fn waits(&self) -> bool {
         matches!(self, Self::Tcp(_) | Self::Ethernet(_))
     }
@@ -302,7 +303,7 @@ impl Link {
         }
     }
 
-    /// Over TCP, address and class are those of the connection.
+    /// Sends one datagram; over TCP, address and class are those of the connection.
     pub(crate) fn send_one(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.send_one(to, message, class),

@@ -19,7 +19,7 @@ use nix::errno::Errno;
 
 use crate::link::{Arrival, Payload};
 
-/// Link in memory.
+/// Parameters of a link in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// Port.
@@ -29,11 +29,11 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// IPv4 and UDP headers, counted though absent.
+    /// Length of IPv4 and UDP headers, counted though they are absent.
     pub(crate) const HEADER_BYTES: u32 = 20 + 8;
 }
 
-/// Datagram.
+/// Datagram in a memory port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Destination if sent, source if received.
@@ -42,7 +42,7 @@ pub struct Datagram {
     pub bytes: Vec<u8>,
 }
 
-/// Replacement of a socket; clones share its queues.
+/// Port that replaces a socket; clones share its queues.
 #[derive(Clone, Debug)]
 pub struct MemoryPort(Rc<RefCell<Queues>>);
 
@@ -63,28 +63,28 @@ impl PartialEq for MemoryPort {
 impl Eq for MemoryPort {}
 
 impl MemoryPort {
-    /// Port for datagrams of at most `datagram_bytes_max` bytes.
+    /// Creates a port for datagrams of at most `datagram_bytes_max` bytes.
     pub fn new(datagram_bytes_max: usize) -> Self {
         let (sent, came) = (Vec::new(), VecDeque::new());
         Self(Rc::new(RefCell::new(Queues { is_there: true, datagram_bytes_max, sent, came })))
     }
 
-    /// Adds or removes the interface.
+    /// Simulates adding or removing the network interface.
     pub fn set_there(&self, is_there: bool) {
         self.0.borrow_mut().is_there = is_there;
     }
 
-    /// Delivers a datagram no earlier than the previous one.
+    /// Delivers a datagram, which arrives no earlier than the previous one.
     pub fn put(&self, at: Instant, datagram: Datagram) {
         self.0.borrow_mut().came.push_back((at, datagram));
     }
 
-    /// Discards received datagrams, as at the end of a process.
+    /// Discards received datagrams, as when a process ends.
     pub fn forget(&self) {
         self.0.borrow_mut().came.clear();
     }
 
-    /// Datagrams sent since the last call.
+    /// Returns the datagrams sent since the last call.
     pub fn take(&self) -> Vec<Datagram> {
         std::mem::take(&mut self.0.borrow_mut().sent)
     }

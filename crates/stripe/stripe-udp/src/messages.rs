@@ -6,14 +6,15 @@
 //!   marker of channel 1 ──► | marker 1 |              alone
 //! ```
 //!
-//! A report names its channel and may go on another; a marker has its place among the packets of
-//! its own. Reports rotate among similar channels: a dead one cannot withhold them for long.
+//! A report names its channel and may go on another; a marker must stay in its place among the
+//! packets of its channel. Reports rotate among similar channels: a dead channel cannot withhold
+//! them for long.
 //!
 //! Invariant: messages for a channel are sent in order, except reports.
 
 use gingham_stripe::{Epoch, Message};
 
-/// Shortest datagram that every path passes (RFC 9000, section 14).
+/// Maximum length of a bundle: every path carries datagrams of this length (RFC 9000, section 14).
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
 #[derive(Clone, Debug, Default)]
@@ -26,10 +27,11 @@ struct Bundle {
 pub(crate) struct Messages {
     bundles: Vec<Bundle>,
     reports: Vec<(usize, Message)>,
-    /// Channels of one bundle of reports, one bit each, and its carrier.
+    /// Channels whose reports share one bundle, as a bit mask, and the channel that carries it.
     together: (u64, usize),
     turn: usize,
-    /// The rotation advances when no report is left.
+    /// Whether this turn of the rotation was used; the rotation then advances when no report is
+    /// left.
     is_used: bool,
 }
 

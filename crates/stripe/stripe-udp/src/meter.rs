@@ -1,21 +1,23 @@
 //! Meters of a channel's traffic.
 //!
-//! Datagrams count with their IP and UDP headers, in both directions. Any that the meter does not
-//! grant are dropped before sending, and the channel goes out. Received ones are only counted.
+//! Datagrams count with their IP and UDP headers, in both directions. Datagrams that the meter does
+//! not grant are dropped before sending, and the channel is taken out of use. Received datagrams
+//! are only counted.
 
 use std::fmt::Debug;
 
 use crate::run::Run;
 
-/// Counter and limiter.
+/// Counter and limiter of a channel's traffic.
 pub trait Meter: Debug + Send {
-    /// Grants a number of `datagrams` with headers, and counts them as sent.
+    /// Grants all or some of `datagrams` datagrams of `bytes_each` bytes with headers, and counts
+    /// those granted as sent.
     fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64;
 
     /// Counts received bytes, with headers.
     fn came(&mut self, bytes: u64);
 
-    /// Bytes counted.
+    /// Total number of bytes counted.
     fn used(&self) -> u64;
 }
 
@@ -87,7 +89,7 @@ mod tests {
         }
     }
 
-    /// With 28 bytes of headers each; 10 empty datagrams received.
+    /// Each datagram has 28 bytes of headers; 10 empty datagrams are received.
     #[test]
     fn only_granted_bytes_are_sent() {
         for (left, datagrams, bytes) in

@@ -4,7 +4,7 @@
 //!   socket ──► frames ──► reorder buffer of the channel ──► receiver
 //! ```
 //!
-//! Frames of a channel in order pass without delay ([`ChannelOrder`]).
+//! Frames that arrive in order pass without delay ([`ChannelOrder`]).
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::striping::Packet;
 #[derive(Debug)]
 pub(crate) struct Ordering {
     options: Option<OrderOptions>,
-    /// Allocated when a channel first receives something.
+    /// Reorder buffers; each is allocated when its channel first receives something.
     channels: Vec<Option<Box<Line>>>,
 }
 

@@ -7,7 +7,7 @@
 //! In strict order the pipe waits, and a marker is queued, because it must follow the packets that
 //! it describes.
 //!
-//! Invariants: none waits longer than [`WAIT`]; no allocation once buffers exist.
+//! Invariants: no datagram waits longer than [`WAIT`]; no allocation once buffers exist.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use gingham_stripe::Instant;
 
 use crate::run::Run;
 
-/// Messages of more than a second if none is sent.
+/// Maximum number of queued runs: messages of more than a second if none is sent.
 const RUNS_MAX: usize = 256;
 
-/// Time without progress before a run is dropped: the sender has repeated its contents by then.
+/// Time without progress before a run is dropped; by then, the sender has repeated its contents.
 const WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Leaves an empty run; returns the number of datagrams dropped for lack of space.
+    /// Queues the datagrams of a run and empties it; returns the number dropped for lack of space.
     pub(crate) fn push(&mut self, run: &mut Run) -> u64 {
         if self.runs.len() == RUNS_MAX {
             let lost = run.datagrams as u64;

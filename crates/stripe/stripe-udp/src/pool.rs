@@ -8,26 +8,26 @@
 //! ```
 //!
 //! A buffer is as long as its packet, rounded up to [`STEP_BYTES`]: a short packet takes little
-//! memory, and is charged little (`gingham_stripe::Charge`).
+//! memory, and counts little against memory limits (`gingham_stripe::Charge`).
 //!
-//! Invariant: none is allocated while one of its length is free.
+//! Invariant: no buffer is allocated while a free one has the required length.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Received at 1 Gbit/s in 130 ms, longer than a lost packet is waited for on most paths; more
-/// return to the system.
+/// Maximum bytes of free buffers; further buffers are returned to the system. 1 Gbit/s fills them
+/// in 130 ms, longer than a lost packet is awaited on most paths.
 const FREE_BYTES_MAX: usize = 16 << 20;
 
-/// Rounding of allocators on 64-bit machines.
+/// Granularity of allocators on 64-bit machines.
 const STEP_BYTES: usize = 16;
 
-/// Two steps, with the allocator's header of 8 bytes.
+/// Length of the shortest buffer: two steps, less the allocator's header of 8 bytes.
 const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
 
-/// Clones share the pool.
+/// Pool of buffers, shared by its clones.
 #[derive(Clone)]
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
@@ -40,7 +40,7 @@ struct Free {
 }
 
 impl Free {
-    /// Shortest length class that holds `bytes` bytes.
+    /// Index of the shortest length class whose buffers hold `bytes` bytes.
     const fn place(bytes: usize) -> usize {
         bytes.saturating_sub(SHORTEST_BYTES).div_ceil(STEP_BYTES)
     }
@@ -68,7 +68,7 @@ impl Pool {
         Self(Rc::new(RefCell::new(Free { buffers, bytes: 0, oldest: 0, longest_bytes })))
     }
 
-    /// Truncates to the maximum length.
+    /// Copies a packet, truncated to the maximum length.
     pub(crate) fn copy(&self, packet: &[u8]) -> Buffer {
         let mut free = self.0.borrow_mut();
         let packet = &packet[..packet.len().min(free.longest_bytes)];
@@ -107,7 +107,7 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// Bytes of a packet, recycled when dropped.
+/// Buffer with the bytes of a packet, recycled when dropped.
 pub struct Buffer {
     bytes: Vec<u8>,
     pool: Pool,

@@ -1,15 +1,4 @@
-//! A UDP port, of one channel or many.
-//!
-//! ```text
-//!   one pipe        channel 0 ── port        channel 1 ── port
-//!   many pipes      pipe 0, channel 0 ──┐
-//!                   pipe 1, channel 0 ──┼── port     [`Ends`] identifies senders by content
-//!                   pipe 1, channel 1 ──┘
-//! ```
-//!
-//! [`Ends`]: crate::Ends
-//!
-//! Invariant: there is one shared port per address, interface and mark.
+//! A UDP port, used by one channel or many.
 
 use std::cell::RefCell;
 use std::io::{self, IoSliceMut};
@@ -55,7 +44,8 @@ impl PortPlan {
         })
     }
 
-    /// In memory each datagram has its own buffer, of at least an Ethernet frame.
+    /// Returns the sizes of receive batches. In memory, each datagram has its own buffer, at least
+    /// as long as an Ethernet frame.
     const fn batches(&self) -> Batches {
         match self {
             Self::Socket(_) => BATCHES,
@@ -163,7 +153,7 @@ impl Port {
         }
     }
 
-    /// Datagrams of one length, except a shorter last one.
+    /// Sends a run: datagrams of one length, except a shorter last one.
     fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
         match self.open.as_mut().ok_or(io::ErrorKind::NotConnected)? {
             Open::Socket(socket) => socket.send(to, bytes, segment_bytes),
@@ -251,7 +241,7 @@ enum Held {
 #[derive(Debug)]
 pub(crate) struct UdpLink {
     held: Held,
-    /// Unspecified if unknown.
+    /// Address of the other end, unspecified if unknown.
     remote: SocketAddr,
 }
 
@@ -293,7 +283,7 @@ impl UdpLink {
         self.with_mut(Port::close);
     }
 
-    /// Unless the port is shared.
+    /// Closes the socket, unless the port is shared.
     pub(crate) fn release(&mut self) {
         if let Held::Own(port) = &mut self.held {
             port.close();
@@ -304,7 +294,7 @@ impl UdpLink {
         self.with(Port::is_open)
     }
 
-    /// Unless the port is shared.
+    /// Descriptor of the socket, unless the port is shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.held {
             Held::Own(port) => port.fd(),
@@ -312,7 +302,7 @@ impl UdpLink {
         }
     }
 
-    /// None on a shared port, whose owner receives.
+    /// Sizes of receive batches; none on a shared port, whose owner receives.
     pub(crate) fn batches(&self) -> Batches {
         match &self.held {
             Held::Own(port) => port.batches(),
@@ -363,12 +353,12 @@ impl UdpLink {
     }
 }
 
-/// Ignores flow labels, scopes and IPv4 mapping.
+/// Compares addresses, ignoring flow labels, scopes and IPv4 mapping.
 pub(crate) fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     plain(one) == plain(other)
 }
 
-/// Without flow label and scope, and with IPv4-mapped IPv6 as IPv4.
+/// Removes flow label and scope from an address, and turns IPv4-mapped IPv6 into IPv4.
 pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

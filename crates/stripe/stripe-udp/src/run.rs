@@ -12,7 +12,7 @@ pub(crate) struct Run {
     pub(crate) segment_bytes: usize,
     pub(crate) datagrams: usize,
     pub(crate) payload: Payload,
-    /// DSCP and ECN (RFC 2474, RFC 3168).
+    /// Traffic class: DSCP and ECN (RFC 2474, RFC 3168).
     pub(crate) class: u8,
 }
 

@@ -5,23 +5,24 @@ use std::num::NonZeroU8;
 use gingham_fairq::{CHANNELS_MAX, GeneralisedRoundRobin, SchedulerError, SurplusRoundRobin};
 use gingham_stripe::{PacketRounds, Rounds};
 
-/// In free order it only determines which channels are active.
+/// Scheduler of the channels; in free order it only determines the active channels.
 pub(crate) type Scheduler = Rounds<CHANNELS_MAX>;
 
-/// Scheduler of both ends; that of the sender prevails, because markers carry it.
+/// Scheduler of both ends; the sender's plan prevails, because markers carry it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SchedulerPlan {
     /// Surplus round robin; quanta follow the measured rates.
     #[default]
     Even,
-    /// Surplus round robin with these bytes per round, each at least the longest packet.
+    /// Surplus round robin with these bytes per round for each channel, at least the longest
+    /// packet.
     Surplus(Vec<u32>),
-    /// Packets per round.
+    /// Round robin with these packets per round for each channel.
     Packets(Vec<u32>),
 }
 
 impl SchedulerPlan {
-    /// Packets per round in the closest ratio of integers up to 16 to these shares.
+    /// Returns the packets per round in the ratio of small integers closest to these shares.
     pub fn closest(shares: &[u32]) -> Result<Self, SchedulerError> {
         let rates: Vec<u64> = shares.iter().copied().map(u64::from).collect();
         let ratio = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates, SLOWEST_PACKETS_MAX)?;
@@ -44,7 +45,7 @@ impl SchedulerPlan {
     }
 }
 
-/// Keeps rounds short.
+/// Maximum packets per round of the slowest channel, which keeps rounds short.
 const SLOWEST_PACKETS_MAX: NonZeroU8 = NonZeroU8::new(16).expect("it is not 0");
 
 #[cfg(test)]

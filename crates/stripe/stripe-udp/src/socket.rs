@@ -25,7 +25,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::link::Batches;
 use sending::Sending;
 
-/// Channel over UDP.
+/// Parameters of a channel over UDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelPlan {
     /// Local address, or unspecified.
@@ -39,7 +39,7 @@ pub struct ChannelPlan {
 }
 
 impl ChannelPlan {
-    /// Longest IP packet of the route, if known to the kernel. Only for IPv4.
+    /// Longest IP packet of the route, if known to the kernel; only for IPv4.
     pub fn path_mtu(&self) -> io::Result<Option<usize>> {
         if self.remote.ip().is_unspecified() {
             return Ok(None);
@@ -61,7 +61,7 @@ impl ChannelPlan {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// The kernel has looked up its route.
+    /// Returns a connected socket, for which the kernel has looked up the route.
     fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
@@ -109,17 +109,17 @@ pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>)
 /// Sizes of socket buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
-    /// Maximum rate in bytes per second.
+    /// Maximum data rate in bytes per second.
     pub bytes_per_second: u64,
-    /// Maximum delay of reading or sending.
+    /// Maximum delay before reading or sending, which the buffers must cover.
     pub delay: Duration,
-    /// Maximum bytes.
+    /// Maximum size of a buffer in bytes.
     pub bytes_max: usize,
 }
 
 impl Default for BufferPlan {
-    /// 1 Gbit/s for 20 ms, the longest wake-up delay observed beside busy processes, and at most 4
-    /// MiB, which a privileged process may set without the administrator.
+    /// Covers 1 Gbit/s for 20 ms, the longest wake-up delay observed beside busy processes. The
+    /// maximum of 4 MiB is available to privileged processes without the administrator.
     fn default() -> Self {
         Self { bytes_per_second: 125_000_000, delay: Duration::from_millis(20), bytes_max: 4 << 20 }
     }
@@ -132,22 +132,22 @@ impl BufferPlan {
     }
 }
 
-/// Length of one run.
+/// Minimum size of a buffer: the length of one run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
-/// At 1 Gbit/s an uncoalesced batch arrives every 12 us: 16 take less than a wake-up costs. A
-/// coalesced batch is at most an IP packet.
+/// Size of receive calls. At 1 Gbit/s an uncoalesced batch arrives every 12 us: 16 take less than a
+/// wake-up costs. A coalesced batch is at most as long as an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
-/// Time between requests for a socket without waiting.
+/// Time between requests for a socket by a channel that does not wait for it.
 pub(crate) const SOON: Duration = Duration::from_millis(10);
 
-/// Whether to wait for a socket.
+/// Whether to wait until a socket is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
-    /// Wait, for a channel added or moved.
+    /// Waits, for a channel that is added or moved.
     Waits,
-    /// Return `WouldBlock` without a socket; another attempt follows soon.
+    /// Returns `WouldBlock` if no socket is available; another attempt follows soon.
     Asks,
 }
 
@@ -183,8 +183,8 @@ impl ChannelSocket {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
         let socket = Socket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // `quinn-udp` lacks the control buffer space for both this and the ECN field of a coalesced
-        // batch.
+        // `quinn-udp` has too little control buffer space for both this and the ECN field of a
+        // coalesced batch.
         setsockopt(&socket, Ipv4PacketInfo, &false)?;
         if socket.local_addr()?.is_ipv6() {
             setsockopt(&socket, Ipv6RecvPacketInfo, &false)?;

@@ -28,21 +28,22 @@ use crate::pool::{Buffer, Pool};
 use crate::scheduler::Scheduler;
 pub use plan::StripingPlan;
 
-/// Half a second at 1 Gbit/s, longer than any round trip after which a copy is still of use.
+/// Maximum bytes kept for retransmission: half a second at 1 Gbit/s. This exceeds any round trip
+/// after which a copy is still useful.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
 /// Time without traffic before memory is released: longer than any round trip.
 const REST: Duration = Duration::from_secs(1);
 
-/// Difference in delay of similar channels: the minimum interval of reports.
+/// Difference in delay up to which channels count as similar: the minimum interval of reports.
 const ALIKE: Duration = Duration::from_millis(1);
 
 /// Received packet.
 #[derive(Debug)]
 pub struct Packet {
-    /// Contents.
+    /// Contents of the packet.
     pub bytes: Buffer,
-    /// Kernel timestamp.
+    /// Arrival time according to the kernel.
     pub received_at: Instant,
     /// Outer ECN field (RFC 3168), 0 without UDP; decapsulation combines it with the inner one (RFC
     /// 6040).
@@ -51,16 +52,17 @@ pub struct Packet {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// Bytes on the wire outside the protocol.
+    /// Length of the headers on the wire outside the protocol.
     pub(crate) header_bytes: u32,
-    /// Bytes in memory that are not charged.
+    /// Length of metadata in memory that does not count as part of a packet.
     pub(crate) prefix_bytes: usize,
 }
 
-/// Use of a channel.
+/// Preference for a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preference {
-    /// Priority, lowest first ([`Sender::set_priority`](gingham_stripe::Sender::set_priority)).
+    /// Priority; the lowest value is used first
+    /// ([`Sender::set_priority`](gingham_stripe::Sender::set_priority)).
     pub priority: u8,
     /// Maximum bytes per second, with IP and UDP headers but without messages.
     pub bytes_per_second_max: Option<u64>,
@@ -70,7 +72,7 @@ pub struct Preference {
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// Padded length in bytes, or 0.
+    /// Minimum datagram length in bytes, reached by padding; 0 for no minimum.
     pub(crate) bytes_min: usize,
 }
 
@@ -92,8 +94,8 @@ pub(crate) struct Striping {
 }
 
 impl Striping {
-    /// With a reset to an epoch, or synchronised in the first epoch of a session begun by a
-    /// handshake.
+    /// Creates both parts with a reset to an epoch, or synchronised in the first epoch if a
+    /// handshake began the session.
     pub(crate) fn new(
         plan: &StripingPlan,
         (scheduler, present): (Scheduler, u64),
@@ -138,7 +140,7 @@ impl Striping {
         self.now
     }
 
-    /// Time never moves backwards.
+    /// Sets the time, which never moves backwards.
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
@@ -205,7 +207,7 @@ impl Striping {
         }
     }
 
-    /// Ends a batch of arrivals: expired waits for missing frames end.
+    /// Ends a batch of arrivals; expired waits for missing frames end.
     pub(crate) fn settle(&mut self, now: Instant) {
         let now = self.advance(now);
         if self.ordering.poll_timeout().is_some_and(|at| at <= now) {
@@ -226,15 +228,15 @@ impl Striping {
         Some(Said { channel, message, bytes_min })
     }
 
-    /// Datagrams sent now would arrive within an eighth, the weight of a new sample in a smoothed
-    /// round-trip time (RFC 6298, section 2).
+    /// Whether datagrams sent now on two channels would arrive at similar times: within an eighth,
+    /// the weight of a new sample in a smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };
         one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
     }
 
-    /// Brings forward reports of similar channels, to be sent together.
+    /// Brings forward the reports of similar channels, which are then sent together.
     pub(crate) fn report_along(&mut self, channel: usize) {
         for other in 0..self.ordering.channels() {
             if other != channel && self.are_alike(channel, other) {
@@ -258,8 +260,8 @@ impl Striping {
         }
     }
 
-    /// Channel for the next packets, the first of this length. If there is none, a message may have
-    /// to be sent first.
+    /// Returns the channel for the next packets, of which the first has this length. If there is
+    /// none, a message may have to be sent first.
     pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
@@ -271,7 +273,7 @@ impl Striping {
     }
 
     pub(crate) fn refuse(&mut self, channel: usize, frame_bytes: usize) {
-        // With fixed sizes this counts as a loss in the network.
+        // With fixed sizes, the refusal counts as a loss in the network.
         let _ = self.sender.handle_refused(self.now, channel, bytes(frame_bytes));
     }
 
@@ -368,7 +370,8 @@ impl Striping {
     }
 }
 
-/// A power of two, as the ring buffer needs, unless all fit.
+/// Limits the number of kept packets; the result is a power of two, as the ring buffer needs,
+/// unless all packets fit.
 fn kept_packets(packets: usize, longest_bytes: usize) -> usize {
     let fit = (KEPT_BYTES_MAX / longest_bytes.max(1)).max(1);
     packets.min(1 << fit.ilog2())
@@ -396,7 +399,7 @@ mod tests {
         }
     }
 
-    /// The second packet of each pair arrives a millisecond before the first.
+    /// Delivers the second packet of each pair a millisecond before the first.
     fn swapped(plan: &StripingPlan) -> Vec<u8> {
         let before = Before { header_bytes: 28, prefix_bytes: 0 };
         let end = || {
@@ -425,8 +428,8 @@ mod tests {
         came
     }
 
-    /// The first packet of the first pair is lost without retransmission; then the reordering delay
-    /// is known.
+    /// The overtaken packet of the first pair is lost unless retransmitted; later packets are
+    /// awaited, because the reordering delay is then known.
     #[test]
     fn reordering_delay_is_learnt_from_the_first_late_datagram() {
         let plan = StripingPlan::free(1_000);
@@ -437,7 +440,7 @@ mod tests {
         assert!(swapped(&plan.repaired()).into_iter().eq(0..40));
     }
 
-    /// 4,096 packets of 1,500 bytes of 8 channels are 49 MB; of 64 channels, 393 MB.
+    /// For 8 channels, 4,096 packets of 1,500 bytes each are 49 MB; for 64 channels, 393 MB.
     #[test]
     fn retransmission_buffer_is_bounded() {
         assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);

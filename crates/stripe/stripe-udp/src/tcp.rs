@@ -48,22 +48,22 @@ use frames::{FRAMES, LENGTH_BYTES};
 pub(crate) use connection::Connection;
 pub(crate) use listener::Listener;
 
-/// Three attempts to connect, at 0, 1 and 3 s (RFC 6298, section 2).
+/// Maximum time for connecting: three attempts, at 0, 1 and 3 s (RFC 6298, section 2).
 const CONNECT_WAIT: Duration = Duration::from_secs(4);
-/// Must back off when the queue of the path is full, and stop probing when limited by the
-/// protocol's own window. Linux BBR version 1 stays in startup then: it sent a fourth of all bytes
-/// twice, and 100 + 300 Mbit/s behind queues of 64 kB carried .22 to .24 of their sum instead of
-/// .97 to .98 (`docs/concepts/striping-tcp.md`).
+/// TCP's congestion control. It must back off when the queue of the path is full, and stop probing
+/// when limited by the protocol's own window. Linux BBR version 1 stays in startup then: it sent a
+/// fourth of all bytes twice, and 100 + 300 Mbit/s behind queues of 64 kB carried .22 to .24 of
+/// their sum instead of .97 to .98 (`docs/concepts/striping-tcp.md`).
 const CONGESTION: &[u8] = b"cubic";
-/// Connections queued between turns; the kernel answers further half-open ones with cookies
+/// Maximum connections queued between turns; the kernel answers further half-open ones with cookies
 /// (`tcp_syncookies`, RFC 4987).
 const BACKLOG: i32 = 64;
 const MESSAGE_ROOM_BYTES: usize = 512;
 
-/// Channel over TCP.
+/// Parameters of a channel over TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpPlan {
-    /// Role.
+    /// Role in connecting.
     pub end: TcpEnd,
     /// Interface for all traffic.
     pub interface: Option<String>,
@@ -75,36 +75,36 @@ pub struct TcpPlan {
     pub longest_bytes: u32,
 }
 
-/// Role in connecting.
+/// Role of an end in connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpEnd {
-    /// Listening address. Channels with equal address, interface and mark share a socket.
+    /// Listens at this address. Channels with equal address, interface and mark share a socket.
     Listens(SocketAddr),
-    /// Connecting end.
+    /// Connects to the listening end.
     Connects {
         /// Local address, preferably with port 0, because a recent port may be unavailable.
         local: SocketAddr,
-        /// Other address.
+        /// Address of the listening end.
         remote: SocketAddr,
     },
 }
 
 impl TcpPlan {
     /// Opens and binds a non-blocking socket, and listens if configured. Setting CUBIC may require
-    /// `CAP_NET_ADMIN`; accepted connections inherit it.
+    /// `CAP_NET_ADMIN`; accepted connections inherit the setting.
     pub fn open(&self) -> io::Result<OwnedFd> {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let class = i32::from(self.dscp << 2);
-        // Also for IPv4 traffic of an IPv6 socket.
+        // This also applies to IPv4 traffic of an IPv6 socket.
         setsockopt(&socket, Ipv4Tos, &class)?;
         if local.is_ipv6() {
             setsockopt(&socket, Ipv6TClass, &class)?;
         }
         socket.set_reuse_address(true)?;
         socket.set_nonblocking(true)?;
-        // Keeps the default if the kernel lacks it.
+        // Keeps the default congestion control if the kernel lacks CUBIC.
         let _: io::Result<()> = socket.set_tcp_congestion(CONGESTION);
         socket.bind(&local.into())?;
         if let TcpEnd::Listens(_) = self.end {
@@ -113,8 +113,8 @@ impl TcpPlan {
         Ok(socket.into())
     }
 
-    /// Headers of a datagram in a segment of its own: IP (RFC 791, RFC 8200), TCP (RFC 9293) with
-    /// timestamps (RFC 7323), and the length field.
+    /// Length of the headers of a datagram in its own segment: IP (RFC 791, RFC 8200), TCP (RFC
+    /// 9293) with timestamps (RFC 7323), and the length field.
     pub(crate) fn wire_bytes(&self) -> u32 {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let ip_bytes = if local.is_ipv6() { 40 } else { 20 };
@@ -136,7 +136,7 @@ pub(crate) struct TcpLink {
 
 #[derive(Debug)]
 enum State {
-    /// Next attempt to connect; `None` until the current time is known.
+    /// Time of the next attempt to connect; `None` until the current time is known.
     Closed {
         again_at: Option<Instant>,
     },
@@ -175,7 +175,7 @@ impl TcpLink {
         false
     }
 
-    /// Bound, and listening if this end does; `WouldBlock` if not available yet.
+    /// Returns a bound socket, which listens if this end does; `WouldBlock` if not yet available.
     pub(crate) fn socket(&self) -> io::Result<Socket> {
         let by = self.opener.as_ref();
         let socket = by.map_or_else(|| self.plan.open(), |one| one.open(Opening::Asks));
@@ -189,7 +189,7 @@ impl TcpLink {
         });
         self.state = match begun {
             Ok(socket) => State::Connecting { socket, until: now.after(CONNECT_WAIT) },
-            // No attempt was made yet.
+            // The socket is not available yet, and no attempt was made.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 State::Closed { again_at: Some(now.after(SOON)) }
             }
@@ -228,7 +228,7 @@ impl TcpLink {
         self.state = State::Closed { again_at: None };
     }
 
-    /// Unless open: an attempt from before a network change is abandoned.
+    /// Connects at once unless open; an attempt from before the network change is abandoned.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         if !matches!(self.state, State::Open(_)) {
             self.backoff = Backoff::default();
@@ -282,7 +282,7 @@ impl TcpLink {
         connection.flush().map_err(translated)
     }
 
-    /// Without a kernel timestamp, the time of reading counts.
+    /// Receives datagrams; without a kernel timestamp, the time of reading counts.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],

@@ -21,10 +21,11 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::{now, since};
 
-/// Delay of a late wake-up, just made up for by the pacer's burst of a millisecond.
+/// Delay from which a wake-up counts as late; the pacer's burst of a millisecond just makes up for
+/// it.
 pub const LATE: Duration = Duration::from_millis(1);
 
-/// Time of a poll that found input at once: ten times what it takes.
+/// Maximum duration of a poll that found input at once: ten times the usual duration.
 const AT_ONCE: Duration = Duration::from_micros(20);
 
 #[derive(Clone, Copy, Debug)]
@@ -35,28 +36,29 @@ pub(crate) struct Waiting {
     pub(crate) wakeups: Wakeups,
 }
 
-/// Wake-ups.
+/// Counters of wake-ups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wakeups {
-    /// Total.
+    /// All wake-ups.
     pub all: u64,
-    /// By timeout.
+    /// Wake-ups by timeout.
     pub timed: u64,
-    /// By timeout later than [`LATE`].
+    /// Wake-ups by timeout that were later than [`LATE`].
     pub late: u64,
-    /// Maximum delay by timeout.
+    /// Greatest delay of a wake-up by timeout.
     pub latest: Duration,
 }
 
 impl Waiting {
-    /// Sets the thread's timer slack to a nanosecond, instead of the usual 50 us.
+    /// Creates the waiting state. Sets the thread's timer slack to a nanosecond, instead of the
+    /// usual 50 us.
     pub(crate) fn new(granule: Duration) -> io::Result<Self> {
         set_timerslack(1)?;
         Ok(Self { granule, is_busy: false, worked_at: now(), wakeups: Wakeups::default() })
     }
 
-    /// Waits for a descriptor, or until `until`. The result may contain unready ones that were not
-    /// polled.
+    /// Waits for a descriptor, or until `until`. The result may contain descriptors that were not
+    /// polled and are not ready.
     pub(crate) fn wait(
         &mut self,
         until: Instant,
@@ -103,7 +105,7 @@ impl Waiting {
 pub struct Ready(u64);
 
 impl Ready {
-    /// All.
+    /// All descriptors.
     pub const ANY: Self = Self(u64::MAX);
 
     fn of(fds: &[PollFd<'_>]) -> Self {
@@ -131,7 +133,7 @@ fn sleep(until: Instant, fds: &mut [PollFd<'_>]) -> io::Result<i32> {
     let left = TimeSpec::from_duration(since(until, now()));
     match ppoll(fds, Some(left), None) {
         Ok(ready) => Ok(ready),
-        // A signal asks for attention.
+        // A signal counts as an event.
         Err(Errno::EINTR) => Ok(1),
         Err(errno) => Err(errno.into()),
     }

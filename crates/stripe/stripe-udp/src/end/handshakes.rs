@@ -14,7 +14,7 @@ use crate::inbox::Batch;
 use crate::scheduler::Scheduler;
 use crate::striping::{Before, Preference, Striping, StripingPlan};
 
-/// Maximum replies to a batch, which has one source; more indicates a flood.
+/// Maximum number of replies to a batch, which has one source; more indicates a flood.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Sessions {
     before: Before,
     preferences: Vec<Preference>,
     count: u64,
-    /// The protocol of a new session does not know yet which channels lack a link.
+    /// Whether the protocol must still be told which channels lack a link, as in a new session.
     pub(super) is_new: bool,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Taken {
     pub(super) replies: Vec<Vec<u8>>,
 }
 
-/// `remote` is the address of the other end.
+/// Takes a datagram; `remote` is the address of the other end.
 pub(super) fn take(
     batch: Batch<'_>,
     (channel, remote): (usize, Option<SocketAddr>),
@@ -105,8 +105,8 @@ pub(super) fn take(
             let keys = peer.counts().keys;
             let sender = Sender { address: from, is_known: remote == Some(from) };
             let reply = answer(peer, at, sender, datagram, (striping, sessions));
-            // A message that creates keys responds to our latest one; its sender is the recipient
-            // of that.
+            // A message that creates keys responds to our latest message; its sender received that
+            // message.
             if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
                 taken.moved_to = Some(from);
             }
@@ -143,9 +143,9 @@ pub(super) fn follow_remote(
         return;
     }
     one.follow(remote);
-    // Another port is a new mapping on an unchanged path (RFC 9000, section 9.4).
+    // A changed port only indicates a new NAT mapping on an unchanged path (RFC 9000, section 9.4).
     if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical()) {
-        // Fails only if there is no such channel, and nothing to forget.
+        // Fails only if the channel does not exist; then there is no path to forget.
         let _: Result<(), ChannelError> = striping.move_channel(channel);
     }
 }
@@ -164,7 +164,7 @@ pub(super) fn answer(
 }
 
 impl End {
-    /// Returns whether other datagrams may be sent.
+    /// Sends handshake messages that are due; returns whether other datagrams may be sent.
     pub(super) fn shake_hands(&mut self) -> bool {
         let (now, can_begin, class) = (self.striping.now(), self.can_begin(), self.class);
         let Some(peer) = self.encapsulation.peer_mut() else { return true };

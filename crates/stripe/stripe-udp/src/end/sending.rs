@@ -10,7 +10,8 @@ use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
 
-/// Packets dropped for their length at once: as many as a link of 1 Gbit/s takes in 10 ms.
+/// Maximum number of packets dropped per turn for their length: as many as a 1 Gbit/s link sends in
+/// 10 ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
 const ECN: u8 = 0b11;
@@ -27,7 +28,7 @@ impl End {
         self.rest();
     }
 
-    /// Returns whether the limit of `bytes_max` bytes of packets ended it.
+    /// Sends at most `bytes_max` bytes of packets; returns whether this limit stopped it.
     pub(crate) fn transmit_some(
         &mut self,
         now: Instant,
@@ -127,7 +128,7 @@ impl End {
     }
 
     fn send_run(&mut self, source: &mut impl Source) -> bool {
-        // Polling for a place to send ends an idle period: there must be a packet first.
+        // Asking for a channel ends an idle period, which requires a packet to be sent.
         let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);
@@ -139,7 +140,7 @@ impl End {
             && let Some(length) = source.next_bytes()
         {
             let charged_bytes = length.saturating_sub(prefix_bytes);
-            // A longer packet goes to another channel.
+            // A packet longer than this is sent on another channel.
             if went && charged_bytes > run.longest_bytes as usize {
                 break;
             }
@@ -203,8 +204,8 @@ impl End {
             let (id, now) = (self.run.channel, self.striping.now());
             match &mut self.channels[id] {
                 Some(channel) => {
-                    // If the channel is out, the other end may have left the address it was last
-                    // received from.
+                    // If the channel is not in use, the other end may have left the address from
+                    // which it was last received.
                     let is_probe =
                         self.run.payload == Payload::Messages && !self.striping.is_in(id);
                     if is_probe && channel.remind(now, (&self.run.bytes, self.run.class)) {
@@ -230,8 +231,8 @@ impl End {
         }
     }
 
-    /// Sends at once on links just opened. A session begins with all channels in; those without a
-    /// link are taken out here.
+    /// Sends at once on links that were just opened. A session begins with all channels in use;
+    /// those without a link are taken out of use here.
     fn advance_links(&mut self) {
         let (now, is_new) = (self.striping.now(), take(&mut self.sessions.is_new));
         for (id, channel) in self.channels.iter_mut().enumerate() {

@@ -1,6 +1,6 @@
-//! Known source addresses of each peer, whose end is offered their datagrams first.
+//! Known source addresses of each peer; datagrams from them are first offered to its end.
 //!
-//! Invariant: an end has at most one per channel and port, and a few more.
+//! Invariant: an end has at most one address per channel and port, and a few more.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use crate::end::Origin;
 use crate::port::plain;
 
-/// Addresses beyond those of an end's channels: sources of handshakes, and former ones. Keys
-/// identify datagrams from forgotten ones.
+/// Maximum number of addresses beyond those of an end's channels: sources of handshakes, and former
+/// addresses. Datagrams from forgotten addresses are identified by their keys.
 const SPARE_MAX: usize = 8;
 
 type Place = (u64, SocketAddr);
@@ -17,14 +17,15 @@ type Place = (u64, SocketAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) end: usize,
-    /// The last datagram was not the owner's: address translation may have reassigned the address.
+    /// Whether the last datagram was not from the owner: address translation may have reassigned
+    /// the address.
     pub(super) is_doubtful: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Places {
     owners: BTreeMap<Place, Owner>,
-    /// Oldest first, for each end.
+    /// Places of each end, oldest first.
     places: Vec<VecDeque<Place>>,
 }
 
@@ -43,7 +44,7 @@ impl Places {
         }
     }
 
-    /// Assigns a place to an end alone. `is_used` tells whether a channel has the address.
+    /// Assigns a place to one end only. `is_used` tells whether a channel uses the address.
     pub(super) fn learn(&mut self, place: Place, end: usize, is_used: impl Fn(SocketAddr) -> bool) {
         match self.owners.insert(place, Owner { end, is_doubtful: false }) {
             Some(before) if before.end == end => return,

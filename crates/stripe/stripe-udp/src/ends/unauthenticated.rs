@@ -25,26 +25,27 @@ use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
-/// Each takes a microsecond or two for 1,400 bytes: two percent of a core.
+/// Maximum rate of trial decryptions; a trial takes one or two microseconds for 1,400 bytes, in
+/// total two percent of a core.
 const TRIALS_PER_SECOND: u64 = 10_000;
-/// Maximum burst: all of a thousand ends, to find one that has moved.
+/// Maximum burst of trials: one for each of a thousand ends, to find one that has moved.
 const TRIALS_AT_ONCE: u64 = 1_024;
-/// Ends scanned in the time of a trial.
+/// Number of ends that are scanned in the time of a trial.
 const ENDS_A_TRIAL: u64 = 32;
-/// MACs computed in the time of a trial.
+/// Number of MACs that are computed in the time of a trial.
 const MACS_A_TRIAL: u64 = 4;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Datagrams from unknown addresses.
+/// Counters of datagrams from unknown addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnauthenticatedCounts {
-    /// Identified by keys: moved.
+    /// Datagrams of peers that have moved, identified by their keys.
     pub found: u64,
-    /// Not examined for lack of budget.
+    /// Datagrams not examined for lack of budget.
     pub untried: u64,
     /// Cookies issued.
     pub cookies: u64,
-    /// Datagrams of no end.
+    /// Datagrams that belong to no end, by reason.
     pub discards: Discards,
 }
 
@@ -52,7 +53,7 @@ pub struct UnauthenticatedCounts {
 pub(super) struct Unauthenticated {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
-    /// Ends by the MAC of the initiation they last responded to.
+    /// Ends by the MAC of the last initiation to which they responded.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
@@ -60,7 +61,7 @@ pub(super) struct Unauthenticated {
     owner: Option<Owner>,
     is_tried: bool,
     pub(super) replies: Vec<Vec<u8>>,
-    /// For trials, because decryption destroys its input.
+    /// Copy of a datagram for trials, because decryption destroys its input.
     scratch: Vec<u8>,
 }
 
@@ -69,7 +70,7 @@ impl Unauthenticated {
         Ok(Self { responder: private.map(Responder::new).transpose()?, ..Self::default() })
     }
 
-    /// Fails if an end has this peer.
+    /// Adds an end; fails if another end has this peer.
     pub(super) fn add(&mut self, number: usize, end: &End) -> Result<(), OpenError> {
         let Some(peer) = end.peer() else { return Ok(()) };
         if self.by_key.contains_key(peer.their_key()) {
@@ -108,7 +109,7 @@ impl Unauthenticated {
         let Some((number, end)) = named(ends, owner.end) else {
             return self.take_stray(origin, datagram, ends);
         };
-        // Opening the datagram would spoil it for other ends.
+        // Opening the datagram would destroy it for other ends.
         let its = if owner.is_doubtful {
             self.scratch.clear();
             self.scratch.extend_from_slice(datagram);
@@ -137,13 +138,14 @@ impl Unauthenticated {
     ) {
         let class = self.class(whose, ends);
         for reply in self.replies.drain(..) {
-            // A failed send is as good as a loss in the network.
+            // A failed send counts as a loss in the network.
             let _: std::io::Result<()> =
                 origin.port.borrow_mut().send_one((origin.from, class), &reply);
         }
     }
 
-    /// Class of the end which the batch does or may belong to, or that of the first end.
+    /// Returns the traffic class of the end to which the batch belongs or may belong, or else of
+    /// the first end.
     fn class(&self, whose: Option<usize>, ends: &[Option<Box<End>>]) -> u8 {
         let number = whose.or(self.owner.map(|owner| owner.end));
         let known = number.and_then(|number| ends.get(number)?.as_ref());
@@ -179,7 +181,7 @@ impl Unauthenticated {
                     return None;
                 };
                 let mac1 = initiation.mac1();
-                // The peer counts the reasons of rejection.
+                // The peer counts rejections by reason.
                 end.accept(origin.at, *initiation, &mut reply).ok()?;
                 if !reply.is_empty() {
                     self.by_answered.retain(|_, one| *one != number);
@@ -200,7 +202,7 @@ impl Unauthenticated {
         Some(number)
     }
 
-    /// After a failed trial, the rest of the batch is not tried.
+    /// Tries the datagrams of a batch with keys; stops after the first failed trial.
     fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -212,9 +214,9 @@ impl Unauthenticated {
             self.counts.discards.count(discard);
             return None;
         }
-        // Each end that may await the response costs a MAC.
+        // For each end that may await the response, a MAC is computed.
         let ends_a_trial = if is_handshake { MACS_A_TRIAL } else { ENDS_A_TRIAL };
-        // Opening it costs one trial more.
+        // Opening the datagram costs one more trial.
         let looks = (ends.len() as u64).div_ceil(ends_a_trial).min(TRIALS_AT_ONCE - 1);
         if std::mem::replace(&mut self.is_tried, true) || !self.trials.take(origin.at, looks) {
             self.counts.untried += 1;

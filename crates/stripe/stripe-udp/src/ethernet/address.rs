@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// Group address.
+    /// Whether this is a group address.
     pub const fn is_group(&self) -> bool {
         self.0[0] & 1 == 1
     }
@@ -42,19 +42,19 @@ impl Display for MacAddress {
 /// EtherTypes of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtherTypes {
-    /// Packets.
+    /// EtherType of packets.
     pub packets: u16,
-    /// Messages: markers, resets, reports.
+    /// EtherType of messages: markers, resets, reports.
     pub messages: u16,
 }
 
 impl EtherTypes {
-    /// Lower values are lengths (IEEE 802.3, section 3.2.6).
+    /// Smallest EtherType; lower values are lengths (IEEE 802.3, section 3.2.6).
     pub const MIN: u16 = 0x600;
 }
 
 impl Default for EtherTypes {
-    /// Reserved by IEEE 802 for local experiments (RFC 9542, section 2.1).
+    /// EtherTypes reserved by IEEE 802 for local experiments (RFC 9542, section 2.1).
     fn default() -> Self {
         Self { packets: 0x88b5, messages: 0x88b6 }
     }

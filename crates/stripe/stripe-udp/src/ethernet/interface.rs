@@ -9,7 +9,7 @@ use socket2::{Domain, Socket, Type};
 
 use super::MacAddress;
 
-/// Kernel protocols and packet sockets (proc(5), packet(7)).
+/// File that lists the kernel's protocol handlers (proc(5), packet(7)).
 const PROTOCOLS: &str = "/proc/net/ptype";
 const SOCKETS: &str = "/proc/net/packet";
 
@@ -17,11 +17,11 @@ const SOCKETS: &str = "/proc/net/packet";
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     address: LinkAddr,
-    /// MAC address.
+    /// MAC address of the interface.
     pub mac: MacAddress,
 }
 
-/// User of an EtherType.
+/// Kind of existing user of an EtherType.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EtherTypeUse {
     /// Kernel protocol.
@@ -42,18 +42,18 @@ impl Interface {
         Ok(Self { address, mac })
     }
 
-    /// Checks the permission to send frames.
+    /// Checks that the process may open a socket on the interface.
     pub fn open(&self) -> io::Result<()> {
         // Without a protocol the socket receives nothing.
         self.bind(&Socket::new(Domain::PACKET, Type::RAW, None)?)
     }
 
-    /// MTU in bytes.
+    /// MTU of the interface in bytes.
     pub fn mtu(&self, name: &str) -> Option<u32> {
         std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
     }
 
-    /// User of frames of this type.
+    /// Returns the existing user of frames of this type, if any.
     pub fn used(&self, ether_type: u16) -> io::Result<Option<EtherTypeUse>> {
         let protocols = std::fs::read_to_string(PROTOCOLS)?;
         if of_kernel(&protocols, ether_type) {
@@ -65,18 +65,19 @@ impl Interface {
     }
 
     pub(super) fn bind(&self, socket: &Socket) -> io::Result<()> {
-        // The address names no protocol: that of the socket stays.
+        // The address names no protocol, and the socket keeps its own.
         Ok(bind(socket.as_raw_fd(), &self.address)?)
     }
 }
 
-/// Lines have type, device and function.
+/// Whether a kernel protocol handles the type; each line lists type, device and function.
 fn of_kernel(protocols: &str, ether_type: u16) -> bool {
     let mut types = protocols.lines().filter_map(|line| line.split_whitespace().next());
     types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))
 }
 
-/// Fourth and fifth column; interface 0 is all.
+/// Whether a packet socket receives the type, given in the fourth column; the fifth is the
+/// interface, 0 for all.
 fn of_sockets(sockets: &str, ether_type: u16, interface: usize) -> bool {
     sockets.lines().any(|line| {
         let mut columns = line.split_whitespace().skip(3);

@@ -1,4 +1,4 @@
-//! Packet socket options missing from libraries.
+//! Options of packet sockets that are missing from libraries.
 //!
 //! Source: packet(7); linux/if_packet.h for the numbers.
 
@@ -9,12 +9,12 @@ use nix::sys::socket::sockopt::SetBool;
 const PACKET_VNET_HDR: c_int = 15;
 const PACKET_IGNORE_OUTGOING: c_int = 23;
 
-/// Segmentation metadata before frames, in both directions.
+/// Enables segmentation metadata before frames, in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentHeader;
 setsockopt_impl!(SegmentHeader, SOL_PACKET, PACKET_VNET_HDR, bool, SetBool);
 
-/// Hides frames sent by this machine.
+/// Excludes frames sent by this machine from reception.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IgnoreOutgoing;
 setsockopt_impl!(IgnoreOutgoing, SOL_PACKET, PACKET_IGNORE_OUTGOING, bool, SetBool);

@@ -11,12 +11,13 @@
 
 pub(crate) const VIRTIO_BYTES: usize = 10;
 
-/// A checksum is to be computed.
+/// Flag of a packet whose checksum is still to be computed.
 const NEEDS_CHECKSUM: u8 = 1;
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
-/// `before` is the length in front of the packet.
+/// Converts the metadata of a packet into that of its frame; `before` is the length in front of the
+/// packet.
 pub(super) fn of_frame(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.wrapping_add(before));
     metadata

@@ -16,10 +16,11 @@ use socket2::Socket;
 
 use crate::error::Meaning;
 
-/// Kernel structures are allocated once.
+/// State of sending; kernel structures are allocated once.
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// For the class alone, and with the segment length; the kernel accepts no unused space.
+    /// Message headers with the class alone, and with the segment length; the kernel accepts no
+    /// unused space.
     headers: [MultiHeaders<SockaddrStorage>; 2],
     segments_max: usize,
 }
@@ -43,7 +44,7 @@ impl Sending {
         segment_bytes: usize,
     ) -> io::Result<()> {
         let sent = self.send_as_one(socket, to, run, segment_bytes);
-        // The only sign that an interface does not support segmentation.
+        // Only these errors show that an interface does not support segmentation.
         let may_be_cut =
             run.len() > segment_bytes && matches!(sent, Err(Errno::EIO | Errno::EINVAL));
         if !may_be_cut {
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
     use crate::socket::ChannelSocket;
 
-    /// For both families, and for IPv4 from an IPv6 socket.
+    /// Tests both address families, and IPv4 from an IPv6 socket.
     #[test]
     fn datagrams_have_the_requested_class() {
         let ends =

@@ -12,8 +12,8 @@ use gingham_stripe_crypt::PublicKey;
 
 use super::{Packet, bytes};
 
-/// Only channels that reorder wait, at most 20 ms, behind as many packets as 1 Gbit/s brings in
-/// that time, at 1,400 bytes each.
+/// Reordering limits. Packets wait only on channels that reorder, for at most 20 ms, behind at most
+/// as many packets of 1,400 bytes as 1 Gbit/s delivers in this time.
 const RESTORE: OrderOptions =
     OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
 
@@ -22,21 +22,22 @@ const RESTORE: OrderOptions =
 pub struct StripingPlan {
     /// Longest packet in bytes.
     pub longest_bytes: u32,
-    /// Sender.
+    /// Options of the sender.
     pub sender: SenderOptions,
-    /// Receiver.
+    /// Options of the receiver.
     pub receiver: ReceiverOptions,
-    /// Reorder buffers for tagged packets; without them, an overtaken datagram is lost.
+    /// Options of the reorder buffers for tagged packets; without them, an overtaken datagram is
+    /// lost.
     pub restore: Option<OrderOptions>,
 }
 
 impl StripingPlan {
-    /// Free order under BBR; probes discover the size of each channel.
+    /// Free order with BBR; probes discover the maximum datagram size of each channel.
     pub fn free(longest_bytes: u32) -> Self {
         let sender = SenderOptions {
             order: Order::Free,
             control: Some(ControlPlan::default()),
-            // Bounded by the longest packet: see `Self::sizes`.
+            // The longest packet limits the size: see `Self::sizes`.
             sizes: Some(SizePlan { max: u32::MAX, ..SizePlan::default() }),
             ..SenderOptions::default()
         };
@@ -74,7 +75,7 @@ impl StripingPlan {
         self.receiver.guaranteed.is_some()
     }
 
-    /// Retransmits lost packets.
+    /// Enables retransmission of lost packets.
     #[must_use]
     pub fn repaired(mut self) -> Self {
         self.sender.repair = Some(RepairPlan::default());
@@ -84,7 +85,7 @@ impl StripingPlan {
         self
     }
 
-    /// Mixes both keys into BBR's seed: ends at one bottleneck do not probe it after equal waits.
+    /// Mixes both keys into BBR's seed: ends that share a bottleneck then do not probe it in step.
     #[must_use]
     pub(crate) fn between(mut self, ours: &PublicKey, theirs: &PublicKey) -> Self {
         let word = |key: &PublicKey| {
@@ -96,7 +97,7 @@ impl StripingPlan {
         self
     }
 
-    /// Up to the needs of the longest packet, or of its copy.
+    /// Returns the size limits: at most the needs of the longest packet or its copy.
     pub(super) fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
         let sizes = self.sender.sizes?;
         let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };
@@ -107,7 +108,7 @@ impl StripingPlan {
 
     pub(super) fn order(&self) -> Result<Option<OrderOptions>, OptionsError> {
         let restore = self.restore.filter(|_| self.has_tags());
-        // Options are equal for all channels, so one check suffices.
+        // All channels have the same options: one check suffices.
         let check = |options| ChannelOrder::<Packet>::new(options).map(|_| options);
         restore.map(check).transpose()
     }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use gingham_stripe::Instant;
 
-/// As between attempts to reopen a UDP socket.
+/// First pause, as between attempts to reopen a UDP socket.
 const FIRST: Duration = Duration::from_millis(100);
-/// An operator does not take the channel for abandoned.
+/// Longest pause, short enough that an operator does not take the channel for abandoned.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Next pause.
+/// Next pause before connecting.
 #[derive(Debug)]
 pub(super) struct Backoff(Duration);
 
@@ -22,8 +22,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Shortened by up to half: ends that lost one router do not reconnect simultaneously. The low
-    /// digits of the time are random enough.
+    /// Returns the next pause, shortened by up to half: ends that lost one router do not reconnect
+    /// simultaneously. The low digits of the time are random enough.
     pub(super) fn next(&mut self, now: Instant) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LONGEST);

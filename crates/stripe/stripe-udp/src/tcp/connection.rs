@@ -12,13 +12,13 @@ use socket2::Socket;
 use super::frames::{Reading, Writing};
 use crate::run::Run;
 
-/// Unsent bytes in TCP's queue: a millisecond at 130 Mbit/s, thirteen at 10. The kernel accepts
-/// more when half are sent.
+/// Maximum unsent bytes in TCP's queue: a millisecond at 130 Mbit/s, thirteen at 10. The kernel
+/// accepts more data when half of them are sent.
 const UNSENT_BYTES: u32 = 16_384;
-/// Time without acknowledgement before closing: longer than any round trip with queueing, shorter
-/// than TCP's retransmission interval after an outage of some seconds.
+/// Time without acknowledgement before closing: longer than any round trip with queueing, but
+/// shorter than TCP's retransmission interval after an outage of some seconds.
 const STILL: Duration = Duration::from_secs(3);
-/// Half a millisecond at 1 Gbit/s.
+/// Maximum bytes per read: half a millisecond at 1 Gbit/s.
 const READ_BYTES: usize = 1 << 16;
 
 pub(crate) struct Connection {
@@ -77,7 +77,7 @@ impl Connection {
         self.writing.send(&mut &self.stream, run, from)
     }
 
-    /// Any unsent rest precedes all later data.
+    /// Sends a datagram; an unsent rest precedes all later data.
     pub(super) fn send_one(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.writing.send_one(&mut &self.stream, datagram)
     }
@@ -102,7 +102,7 @@ impl Connection {
     }
 }
 
-/// Raises no signals.
+/// Socket that raises no signals.
 struct Stream(Socket);
 
 impl Read for &Stream {

@@ -11,7 +11,7 @@ use crate::run::Run;
 pub(super) const LENGTH_BYTES: usize = 2;
 /// Maximum frames per call, as for Ethernet.
 pub(super) const FRAMES: usize = 64;
-/// Queued priority datagrams: a handshake and its retries, 166 bytes each.
+/// Maximum bytes of queued priority datagrams: a handshake and its retries, 166 bytes each.
 const PRIORITY_BYTES_MAX: usize = 1_024;
 
 pub(super) struct Reading {
@@ -29,7 +29,8 @@ impl Reading {
         self.bytes.resize(self.bytes.len().max(bytes), 0);
     }
 
-    /// Bytes read in one call, 0 at the end of the stream, and whether more may be available.
+    /// Reads once. Returns the number of bytes, 0 at the end of the stream, and whether more may be
+    /// available.
     pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<(usize, bool)> {
         self.bytes.copy_within(self.held.clone(), 0);
         self.held = 0..self.held.len();
@@ -66,7 +67,7 @@ impl Reading {
     }
 }
 
-/// Rest of a datagram sent in part, and priority datagrams.
+/// Queue of the rest of a partly sent datagram, and of priority datagrams.
 #[derive(Debug, Default)]
 pub(super) struct Writing {
     rest: Vec<u8>,
@@ -91,7 +92,8 @@ impl Writing {
         Ok(())
     }
 
-    /// An unsent rest is queued ahead of all later data, unless too much is queued already.
+    /// Sends a datagram. An unsent rest is queued ahead of all later data, unless too much is
+    /// already queued.
     pub(super) fn send_one(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
         let bytes = LENGTH_BYTES + datagram.len();
         if self.priority_bytes + bytes > PRIORITY_BYTES_MAX {
@@ -106,7 +108,8 @@ impl Writing {
         }
     }
 
-    /// From index `from`; returns how many were begun, at least one. The last may be incomplete.
+    /// Sends datagrams from index `from` on; returns how many were begun, at least one. The last
+    /// may be incomplete.
     pub(super) fn send(
         &mut self,
         sink: &mut impl Write,
@@ -160,7 +163,7 @@ mod tests {
 
     const LONGEST_BYTES: usize = 40;
 
-    /// Transfers the given numbers of bytes per call; 0 would block.
+    /// Stream that transfers the given numbers of bytes per call; 0 would block.
     #[derive(Default)]
     struct Wire {
         bytes: VecDeque<u8>,
@@ -232,7 +235,7 @@ mod tests {
     }
 
     proptest! {
-        /// With any split of writes and reads, and any buffer size.
+        /// Holds for any split of writes and reads, and any buffer size.
         #[test]
         fn frames_round_trip_for_any_split(
             runs in prop::collection::vec((1..=LONGEST_BYTES, 1..100_usize, 1..=LONGEST_BYTES), 1..6),

@@ -23,29 +23,30 @@ use super::{TcpEnd, TcpPlan};
 use crate::acceptor::Acceptor;
 use crate::socket::{Opener, Opening};
 
-/// Beyond it, the oldest of the network with the most candidates is closed: crowding out a genuine
-/// peer takes as many connections from as many networks within its round trip.
+/// Maximum number of candidates; beyond it, the oldest of the network with the most candidates is
+/// closed. Crowding out a genuine peer takes as many connections from as many networks within its
+/// round trip.
 const CANDIDATES_MAX: usize = 64;
-/// Time to authenticate: several times the second within which the other end sends something, and a
-/// handshake.
+/// Time to authenticate: several times the second within which the other end sends something, plus
+/// a handshake.
 const WAIT: Duration = Duration::from_secs(10);
-/// Per candidate: the three of a handshake and of earlier attempts, or others that cannot be
-/// authenticated, such as under a forgotten key.
+/// Maximum datagrams per candidate: the three of a handshake and of earlier attempts, or others
+/// that cannot be authenticated, for example because their key was forgotten.
 const DATAGRAMS_MAX: usize = 64;
-/// Interval of checks that the interface exists: a connecting end retries after five seconds at
-/// most.
+/// Interval between checks that the interface exists; a connecting end retries after at most five
+/// seconds.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Listener {
     plan: TcpPlan,
-    /// `None` while the interface is gone.
+    /// Listening socket; `None` while the interface is gone.
     socket: Option<Socket>,
     acceptor: Acceptor,
     check_at: Instant,
-    /// Served channels, one bit each.
+    /// Channels that use the socket, one bit each.
     channels: u64,
-    /// Oldest first.
+    /// Unauthenticated connections, oldest first.
     candidates: Vec<Candidate>,
 }
 
@@ -67,13 +68,13 @@ impl Listener {
         Ok(Some(Self { plan, socket, acceptor, check_at, channels: 0, candidates }))
     }
 
-    /// The interface is gone, and another of that name may exist.
+    /// Whether the interface is gone; another of the same name may exist.
     pub(crate) fn is_lost(&mut self, now: Instant) -> bool {
         if self.check_at().is_none_or(|check_at| now < check_at) {
             return false;
         }
         self.check_at = now.after(CHECK_EVERY);
-        // A socket bound to an interface that is gone has no device name.
+        // A socket whose interface is gone has no device name.
         self.socket = self.socket.take().filter(|socket| socket.device().is_ok());
         self.socket.is_none()
     }
@@ -121,7 +122,7 @@ impl Listener {
         socket.map(Socket::as_fd).chain(candidates)
     }
 
-    /// If no descriptor is free, a candidate is closed.
+    /// Accepts connections; closes a candidate if no descriptor is free.
     pub(crate) fn accept(&mut self, now: Instant) {
         let Self { socket, acceptor, candidates, .. } = self;
         candidates.retain(|one| now < one.until);
@@ -139,7 +140,8 @@ impl Listener {
         }
     }
 
-    /// Next datagram and its source, from `place` on; `place` advances past candidates without one.
+    /// Returns the next datagram and its source, from candidate `place` on; `place` advances past
+    /// candidates without a datagram.
     pub(crate) fn next_datagram(&mut self, place: &mut usize) -> Option<(SocketAddr, &mut [u8])> {
         while let Some(candidate) = self.candidates.get_mut(*place) {
             match candidate.connection.has_next(&mut true) {
@@ -153,7 +155,8 @@ impl Listener {
         Some((from, connection.take()?))
     }
 
-    /// Keeps an unauthenticated candidate, up to its datagram limit, if it takes the reply at once.
+    /// Keeps an unauthenticated candidate, up to its datagram limit, if the reply can be sent at
+    /// once.
     pub(crate) fn keep(&mut self, place: usize, reply: &[u8]) {
         let Some(candidate) = self.candidates.get_mut(place) else { return };
         candidate.datagrams += 1;
@@ -175,7 +178,8 @@ fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     most.map(|place| candidates.remove(place)).is_some()
 }
 
-/// Controlled by one host: an IPv4 address, or 64 bits of an IPv6 one (RFC 7934).
+/// Address range that one host may control: an IPv4 address, or 64 bits of an IPv6 address (RFC
+/// 7934).
 fn network_of(address: IpAddr) -> u64 {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_bits().into(),
