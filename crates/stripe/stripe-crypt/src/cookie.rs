@@ -30,8 +30,8 @@ use crate::wire::{
     Mac, STAMP_AT, STAMP_BYTES,
 };
 
-/// Later cookies are useless: an initiator abandons its handshake 6.7 s after its last attempt at
-/// the latest.
+/// Maximum age of an accepted cookie; an initiator abandons its handshake at most 6.7 s after its
+/// last attempt.
 const COOKIE_AGE_MAX: Duration = Duration::from_secs(10);
 
 /// Time of issue, relative to a random origin of the issuer.
@@ -60,7 +60,7 @@ impl PublicMacs {
         Self { mac1: key(b"gingham mac1"), cookie: key(b"gingham cookie") }
     }
 
-    /// Proof of knowing this public key, and the data `also`.
+    /// Proves knowledge of this public key, over the message and the data `also`.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         mac(&self.mac1, &[message, also])
     }
@@ -91,8 +91,8 @@ impl PublicMacs {
         Some(Cookie { stamp: *stamp, key: (*key).try_into().ok()? })
     }
 
-    /// Key for one message: random nonces of 24 bytes do not collide, whereas the cipher's 12 bytes
-    /// might.
+    /// Derives the key for one message. Random nonces of 24 bytes do not collide; the cipher's 12
+    /// bytes might.
     fn one_time(&self, nonce: &[u8]) -> Zeroizing<[u8; KEY_BYTES]> {
         let tag = hmac::sign(&self.cookie, nonce);
         Zeroizing::new(tag.as_ref().try_into().expect("SHA-256 gives 32 bytes"))
@@ -115,7 +115,7 @@ pub(crate) fn mac2(cookie: &Mac, message: &[u8]) -> Mac {
     mac(&hmac::Key::new(hmac::HMAC_SHA256, cookie), &[message])
 }
 
-/// Key that only the two ends can derive.
+/// MAC with a key that only the two ends can derive.
 #[derive(Debug)]
 pub(crate) struct SharedMac(hmac::Key);
 
@@ -185,7 +185,7 @@ impl Cookies {
         Cookie { stamp, key: mac(&self.secret, &[&stamp, address]) }
     }
 
-    /// Secret mapping of networks to 256 buckets.
+    /// Maps a network to one of 256 buckets by a secret function.
     pub(crate) fn bucket(&self, network: &[u8]) -> usize {
         mac(&self.secret, &[b"bucket", network])[0].into()
     }

@@ -3,30 +3,30 @@
 /// Reason of rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
-    /// Foreign datagram, or wrong length.
+    /// Datagram of another protocol, or of wrong length.
     Malformed,
     /// Other version of the protocol.
     OtherVersion,
     /// Unencrypted datagram.
     InClear,
-    /// Unknown or expired key.
+    /// Datagram under an unknown or expired key.
     NoKey,
     /// Wrong authentication tag.
     NotAuthentic,
-    /// Duplicate, or too old to exclude one.
+    /// Duplicate, or datagram too old to exclude a duplicate.
     Replayed,
-    /// Initiator without our public key.
+    /// Initiation from a sender without our public key.
     BadMac,
-    /// Initiator other than the peer.
+    /// Initiation from another end than the peer.
     OtherPeer,
-    /// Other public key for us, or other preshared key.
+    /// Handshake under another public key of ours, or another preshared key.
     OtherSecret,
-    /// Handshakes above the rate limit, or no random bytes.
+    /// Handshake above the rate limit, or failed for lack of random bytes.
     Busy,
 }
 
 impl Discard {
-    /// All reasons, by index.
+    /// All reasons, in the order of their indices.
     pub const ALL: [Self; 10] = [
         Self::Malformed,
         Self::OtherVersion,
@@ -40,7 +40,7 @@ impl Discard {
         Self::Busy,
     ];
 
-    /// Name in reports.
+    /// Name of the reason in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
@@ -57,33 +57,33 @@ impl Discard {
     }
 }
 
-/// Rejections by reason.
+/// Number of rejections for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards([u64; Discard::ALL.len()]);
 
 impl Discards {
-    /// Counts one datagram.
+    /// Counts a rejected datagram.
     pub const fn count(&mut self, discard: Discard) {
         self.0[discard as usize] += 1;
     }
 
-    /// Count of a reason.
+    /// Number of rejections for a reason.
     pub const fn of(&self, discard: Discard) -> u64 {
         self.0[discard as usize]
     }
 
-    /// Sum of two counts.
+    /// Returns the sums of two sets of counts.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self(std::array::from_fn(|place| self.0[place] + others.0[place]))
     }
 
-    /// Total.
+    /// Total number of rejections.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Most frequent reason.
+    /// Most frequent reason, if any.
     pub fn most(&self) -> Option<Discard> {
         Discard::ALL.into_iter().max_by_key(|one| self.of(*one)).filter(|one| self.of(*one) > 0)
     }

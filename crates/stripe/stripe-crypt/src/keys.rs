@@ -13,21 +13,21 @@ use crate::primitives::fill;
 /// Length of a key.
 pub const KEY_BYTES: usize = 32;
 
-/// Invalid key.
+/// Error of reading a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
-    /// Invalid text.
+    /// Text that is not a key in hexadecimal form.
     #[error("a key has 64 hexadecimal digits")]
     Digits,
-    /// Point of small order, with public shared secrets (RFC 7748, section 6.1).
+    /// Point of small order, whose shared secrets are public (RFC 7748, section 6.1).
     #[error("this public key has small order, so its shared secrets are public")]
     Nobodys,
-    /// Non-canonical encoding: two spellings of one key would count as two peers.
+    /// Non-canonical encoding: two encodings of one key would count as two peers.
     #[error("this public key is not canonical; expected {0}")]
     Written(PublicKey),
 }
 
-/// No random bytes from the operating system.
+/// The operating system supplied no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the operating system provides no random bytes")]
 pub struct NoRandomness;
@@ -40,19 +40,19 @@ pub struct PrivateKey(pub(crate) [u8; KEY_BYTES]);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey(pub(crate) [u8; KEY_BYTES]);
 
-/// Additional secret of the two ends.
+/// Additional secret that the two ends share.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PresharedKey(pub(crate) [u8; KEY_BYTES]);
 
 impl PrivateKey {
-    /// Random key.
+    /// Creates a random key.
     pub fn random() -> Result<Self, NoRandomness> {
         let mut key = Self([0; KEY_BYTES]);
         fill(&mut key.0)?;
         Ok(key)
     }
 
-    /// Public key.
+    /// Returns the matching public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
     }
@@ -96,7 +96,7 @@ impl FromStr for PresharedKey {
 }
 
 impl PublicKey {
-    /// Bytes.
+    /// Bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
@@ -116,7 +116,7 @@ impl FromStr for PublicKey {
     }
 }
 
-/// Reduces modulo 2^255 - 19, ignoring the top bit (RFC 7748, section 5).
+/// Reduces a key modulo 2^255 - 19, ignoring the top bit (RFC 7748, section 5).
 fn reduced(mut bytes: [u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
     let [first, middle @ .., last] = &mut bytes;
     *last &= 0x7f;
@@ -171,7 +171,7 @@ impl fmt::Debug for PresharedKey {
 mod tests {
     use super::*;
 
-    /// Output of `openssl pkey -pubout`.
+    /// Compares with the output of `openssl pkey -pubout`.
     #[test]
     fn public_key_matches_openssl() {
         let private = PrivateKey(std::array::from_fn(|place| u8::try_from(place).expect("32")));

@@ -14,10 +14,9 @@ use crate::replay::ReplayWindow;
 
 pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
 const KINDS: usize = 2;
-/// A session is later if it is ahead by less than this (RFC 1982).
+/// Distance below which a session counts as later (RFC 1982).
 const SESSION_HALF: u16 = 1 << 15;
-/// Numbers used before a new key is requested; the other half bridges the time until it is
-/// available.
+/// Numbers used before a new key is requested; the other half lasts until it is available.
 const WORN: u32 = 1 << 31;
 
 const fn place(header: Header) -> (usize, u16) {
@@ -87,7 +86,7 @@ pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
 #[derive(Clone, Debug, Default)]
 struct Opened {
     session: u16,
-    /// Allocated with the first datagram.
+    /// Replay window, allocated with the first datagram.
     window: Option<Box<ReplayWindow>>,
 }
 
@@ -108,7 +107,7 @@ impl OpenedNumbers {
         }
     }
 
-    /// Returns whether the datagram is newer than all before.
+    /// Marks a number as used; returns whether the datagram is newer than all earlier ones.
     pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
@@ -117,7 +116,7 @@ impl OpenedNumbers {
                 window.nearest(header.number).is_some_and(|number| window.mark(number))
             }
             window => {
-                // The receiver has also finished with earlier sessions.
+                // Earlier sessions can be forgotten: the receiver has finished with them.
                 opened.session = session;
                 let anew = ReplayWindow::from(header.number);
                 match window {

@@ -23,7 +23,8 @@ pub(crate) type Processes = (u64, u64);
 #[derive(Debug)]
 pub(crate) struct Pair {
     keys: Keys,
-    /// Names the pair in datagrams to us; `other_index` in those to the peer.
+    /// Index that identifies the pair in datagrams to us; `other_index` does so in those to the
+    /// peer.
     pub(crate) index: u8,
     other_index: u8,
     pub(crate) made_at: Instant,
@@ -89,7 +90,7 @@ impl Pair {
     }
 
     /// Opens an authentic, new datagram in place. Returns the bytes after the header, and whether
-    /// it is newer than all before of its kind on its channel.
+    /// it is newer than all earlier ones of its kind on its channel.
     pub(crate) fn open<'a>(
         &mut self,
         header: Header,
@@ -107,7 +108,7 @@ impl Pair {
         Ok((opened, self.opened.mark(header)))
     }
 
-    /// Always identical.
+    /// Returns the confirmation datagram, which is always identical.
     pub(crate) fn confirm(&self) -> [u8; CONFIRM_BYTES] {
         let mut datagram = [0; CONFIRM_BYTES];
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);

@@ -50,14 +50,14 @@ pub struct Peer {
     process: u64,
     now: Instant,
     current: Option<Pair>,
-    /// Opens datagrams sent before the current pair was made.
+    /// Previous key pair: used only to decrypt datagrams sent before the current pair was made.
     previous: Option<Pair>,
-    /// Opens; becomes the current pair when the peer has proved that it has the keys.
+    /// Next key pair: used only to decrypt until the peer has proved that it has the keys.
     next: Option<Pair>,
     attempt: Option<Attempt>,
-    /// Last initiation accepted, by its mac1, and the response.
+    /// MAC (mac1) of the last accepted initiation, and the response to it.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
-    /// Cookies issued before are rejected.
+    /// Time of the last accepted response; cookies issued earlier are rejected.
     answered_at: Option<Instant>,
     tries: u32,
     again_at: Instant,
@@ -94,7 +94,7 @@ enum Outgoing {
 pub struct Counts {
     /// Handshakes begun, including retries.
     pub begun: u64,
-    /// Key pairs used for sealing.
+    /// Key pairs adopted for sealing.
     pub keys: u64,
     /// Sessions: new pairs of processes.
     pub sessions: u64,
@@ -108,7 +108,7 @@ impl Peer {
     /// Bytes added by sealing.
     pub const CHECK_BYTES: usize = CHECK_BYTES;
 
-    /// State without a session.
+    /// Creates the state without a session.
     pub fn new(plan: &PeerPlan, now: Instant) -> Result<Self, NoRandomness> {
         let public = plan.private.public();
         let preshared = plan.preshared.clone().unwrap_or(PresharedKey([0; KEY_BYTES]));
@@ -172,7 +172,7 @@ impl Peer {
     }
 
     /// Opens a datagram in place. Returns its header, the bytes after it, and whether it is newer
-    /// than all before of its kind on its channel; the source of the newest is the channel's
+    /// than all earlier ones of its kind on its channel; the source of the newest is the channel's
     /// address.
     pub fn open<'a>(
         &mut self,
@@ -198,7 +198,7 @@ impl Peer {
         Ok((header, behind, is_newest))
     }
 
-    /// Whether the header may be from this peer: known key, new number.
+    /// Whether the header may be from this peer, judged by key index and number.
     pub fn may_open(&self, datagram: &[u8]) -> bool {
         let Ok((header, index)) = sealed(datagram) else { return false };
         let pairs = [&self.current, &self.next, &self.previous].into_iter().flatten();
@@ -217,7 +217,7 @@ impl Peer {
         }
     }
 
-    /// Called once the peer has proved that it has the keys.
+    /// Adopts a pair once the peer has proved that it has the keys.
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
         self.attempt = None;
@@ -231,7 +231,8 @@ impl Peer {
         self.previous = self.current.replace(pair).filter(|_| is_same);
     }
 
-    /// Message for every channel with a known remote address; `can_begin` is set if there is one.
+    /// Returns a message to be sent on every channel with a known remote address; `can_begin` is
+    /// set if there is such a channel.
     pub fn poll_transmit(&mut self, now: Instant, can_begin: bool) -> Option<&[u8]> {
         self.advance(now);
         if matches!(self.outgoing, Outgoing::Nothing)
@@ -307,12 +308,12 @@ impl Peer {
         self.counts.sessions
     }
 
-    /// Counters.
+    /// Counters of handshakes.
     pub const fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// Counts an opened datagram with rejected contents.
+    /// Counts an opened datagram whose contents were rejected.
     pub const fn discard(&mut self, discard: Discard) {
         self.counts.discards.count(discard);
     }

@@ -8,8 +8,8 @@
 //!
 //! Source: RFC 6479 (words are cleared as the window advances, nothing is shifted).
 
-/// 8,192 numbers, as in WireGuard's Linux driver, cover reordering on one network of 90 ms at 1
-/// Gbit/s and 1,400 bytes.
+/// Length of the window in words: its 8,192 numbers, as in WireGuard's Linux driver, cover 90 ms of
+/// reordering on a network at 1 Gbit/s with 1,400 bytes per datagram.
 const WORDS: usize = 128;
 const WORD_BITS: u64 = u64::BITS as u64;
 const ROUND: u64 = 1 << 32;
@@ -22,7 +22,7 @@ pub(crate) struct ReplayWindow {
 }
 
 impl From<u32> for ReplayWindow {
-    /// Leaves room below the first number for late ones.
+    /// Creates a window with room below the first number for late datagrams.
     fn from(number: u32) -> Self {
         let number = u64::from(number) + ROUND;
         let mut window = Self { top: number, words: [0; WORDS] };
@@ -32,7 +32,7 @@ impl From<u32> for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// Number with these lower 32 bits nearest to the highest.
+    /// Returns the number with these lower 32 bits that is nearest to the highest.
     pub(crate) fn nearest(&self, low: u32) -> Option<u64> {
         let highest = self.top - 1;
         let lowest = (highest + ROUND / 2).checked_sub(ROUND)? + 1;
@@ -47,7 +47,7 @@ impl ReplayWindow {
         }
     }
 
-    /// Returns whether the number is the highest.
+    /// Marks a number as used; returns whether it is the highest.
     pub(crate) fn mark(&mut self, number: u64) -> bool {
         let is_highest = number >= self.top;
         if is_highest {

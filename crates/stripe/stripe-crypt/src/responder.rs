@@ -28,8 +28,8 @@ pub struct Responder {
     budget: Budget,
 }
 
-/// Initiation made with a private key and received from an address that replied to a cookie; the
-/// [`Peer`](crate::Peer) checks that both are one end.
+/// Initiation from a sender that has a private key and received a cookie at its address; the
+/// [`Peer`](crate::Peer) checks that the key is the peer's.
 #[derive(Debug)]
 pub struct Initiation {
     pub(crate) state: HandshakeState,
@@ -45,7 +45,7 @@ impl Initiation {
         &self.from
     }
 
-    /// First MAC, which identifies it.
+    /// First MAC of the message, which identifies the initiation.
     pub fn mac1(&self) -> Mac {
         part(&self.message, MAC1_AT)
     }
@@ -55,27 +55,27 @@ fn part<const N: usize>(message: &[u8; INITIATION_BYTES], at: usize) -> [u8; N] 
     *message[at..].first_chunk().expect("it has that length")
 }
 
-/// Result of reading.
+/// Result of reading an initiation.
 #[derive(Debug)]
 pub enum Read {
-    /// Response repeated.
+    /// The earlier response was repeated.
     Answered,
-    /// Cookie issued.
+    /// A cookie was issued.
     Cookie,
-    /// Valid, for its peer.
+    /// The initiation is valid and must be passed to its peer.
     Begun(Box<Initiation>),
 }
 
 impl Responder {
-    /// Responder for a private key.
+    /// Creates a responder for a private key.
     pub fn new(private: &PrivateKey) -> Result<Self, NoRandomness> {
         let macs = PublicMacs::new(&private.public());
         let (private, budget) = (private.clone(), Budget::new());
         Ok(Self { private, macs, cookies: Cookies::new()?, budget })
     }
 
-    /// Reads an initiation; `reply` goes to its source. `answered` appends the earlier response to
-    /// an initiation with this `mac1`.
+    /// Reads an initiation; `reply` goes to its source. `answered` appends the earlier response if
+    /// an initiation with this `mac1` was already accepted.
     pub fn read(
         &mut self,
         now: Instant,
@@ -99,7 +99,7 @@ impl Responder {
             self.give(now, from, &mac1, reply)?;
             return Ok(Read::Cookie);
         };
-        // A copy from another channel, or a duplicate: no new keys are made.
+        // The message is a copy from another channel or a duplicate: no new keys are made.
         if answered(&mac1, reply) {
             return Ok(Read::Answered);
         }

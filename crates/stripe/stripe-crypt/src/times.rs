@@ -12,13 +12,14 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Age of a pair when the initiator begins a new handshake; the other end begins one midway
-    /// between this and `reject`.
+    /// between `rekey` and `reject`.
     pub rekey: Duration,
     /// Maximum age of a pair for sealing.
     pub reject: Duration,
-    /// Delay before the first retry; it doubles with each, and up to a third is added at random.
+    /// Delay before the first retry; it doubles with each retry, and up to a third is added at
+    /// random.
     pub retry: Duration,
-    /// Maximum delay, before the random part.
+    /// Maximum delay before a retry, without the random part.
     pub retry_max: Duration,
     /// Time without a reply after which a handshake begins.
     pub silence: Duration,
@@ -45,8 +46,8 @@ impl Times {
         if is_initiator { self.rekey } else { (self.rekey + self.reject) / 2 }
     }
 
-    /// Maximum age of a pair for opening datagrams: as long as the peer may seal, which made its pair at
-    /// most a round trip later.
+    /// Maximum age of a pair for opening datagrams: as long as the peer may seal, since it made its
+    /// pair at most a round trip later.
     pub(crate) fn open(&self) -> Duration {
         self.reject + self.retry_max
     }

@@ -34,18 +34,19 @@ pub(crate) const COOKIE_BYTES: usize =
 pub(crate) const CONFIRM_BYTES: usize = CONFIRM_CLEAR_BYTES + CHECK_BYTES;
 pub(crate) const NOISE_AT: usize = 4;
 pub(crate) const COOKIE_AT: usize = 4;
-/// Noise's first message, `e, es, s, ss`: a key, a sealed key, a sealed payload.
+/// Position of mac1, after Noise's first message `e, es, s, ss`: a key, a sealed key, a sealed
+/// payload.
 pub(crate) const MAC1_AT: usize = NOISE_AT + 32 + 32 + CHECK_BYTES + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const STAMP_AT: usize = MAC1_AT + MAC_BYTES;
 pub(crate) const MAC2_AT: usize = STAMP_AT + STAMP_BYTES;
 pub(crate) const MAC3_AT: usize = MAC2_AT + MAC_BYTES;
-/// Noise's second message, `e, ee, se, psk`.
+/// Position of the response's MAC, after Noise's second message `e, ee, se, psk`.
 pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
-/// Key indices have two bits.
+/// Number of key indices, which have two bits.
 pub(crate) const INDICES: u8 = 4;
 
-/// Truncated to 16 bytes.
+/// MAC truncated to 16 bytes.
 pub(crate) type Mac = [u8; MAC_BYTES];
 
 const KIND: u8 = 0b11;
@@ -80,7 +81,7 @@ impl Type {
     }
 }
 
-/// Whether a datagram is of the handshake.
+/// Whether a datagram belongs to a handshake.
 pub fn is_handshake(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| first & KIND == KIND)
 }
@@ -115,7 +116,7 @@ pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
 }
 
-/// Reason to reject a datagram regardless of its sender.
+/// Returns the reason to reject a datagram regardless of its sender, if any.
 pub fn discard_of(datagram: &[u8]) -> Option<Discard> {
     if is_handshake(datagram) { Type::of(datagram).err() } else { sealed(datagram).err() }
 }
@@ -134,7 +135,7 @@ impl Payload {
         bytes
     }
 
-    /// An invalid authentic payload must be of another version.
+    /// Parses an authentic payload; an invalid one must be from another version.
     pub(crate) fn parse(bytes: &[u8; PAYLOAD_BYTES]) -> Result<Self, Discard> {
         let (process, rest) = bytes.split_first_chunk().ok_or(Discard::Malformed)?;
         let [index @ 0..INDICES, 0] = *rest else { return Err(Discard::OtherVersion) };

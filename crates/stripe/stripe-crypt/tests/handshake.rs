@@ -8,7 +8,7 @@ use gingham_stripe_crypt::{Discard, PresharedKey, Times};
 use network::{Fate, Network, is_initiation, plans};
 use proptest::prelude::*;
 
-/// A round trip is 20 ms.
+/// Time in units of ms; a round trip takes 20 ms.
 fn milliseconds(count: u64) -> Duration {
     Duration::from_millis(count)
 }
@@ -58,8 +58,8 @@ fn simultaneous_second_attempts_agree_on_one_session() {
     }
 }
 
-/// The initiations of the end that keeps its attempt arrive at 60 ms; the other's get a response at
-/// 30, and both have keys at 50.
+/// The initiations of the end that keeps its attempt arrive at 60 ms. The other end's initiations
+/// get a response at 30 ms, and both ends have keys at 50 ms.
 #[test]
 fn late_initiation_after_key_agreement_makes_no_new_keys() {
     let mut plans = plans();
@@ -82,7 +82,7 @@ fn restarted_end_starts_a_new_session_and_peer_follows() {
             network.run(milliseconds(200));
             let old = network.seal(again, 9);
             network.restart(again);
-            // The running end sends something, as markers do, and receives nothing.
+            // The running end keeps sending, for example markers, and receives nothing.
             for _ in 0..20 {
                 network.say(1 - again);
                 network.run(milliseconds(100));
@@ -95,7 +95,7 @@ fn restarted_end_starts_a_new_session_and_peer_follows() {
     }
 }
 
-/// A continuous stream in both directions and a delay of 10 ms.
+/// Both ends send continuously, with a delay of 10 ms.
 #[test]
 fn rekeying_loses_nothing() {
     let mut network = Network::new(plans());
@@ -137,7 +137,7 @@ fn restarted_end_with_reset_clock_is_accepted() {
     assert!(network.both_carry());
 }
 
-/// Resends everything ever sent, from its own address or another.
+/// Replays every datagram ever sent, from its own address or another.
 #[test]
 fn replayed_datagrams_have_no_effect() {
     let mut network = Network::new(plans());
@@ -164,7 +164,7 @@ fn unauthenticated_peer_is_counted_and_gets_no_keys() {
     let [left, mut right] = plans();
     let [stranger, _] = plans();
     right.peer = stranger.private.public();
-    // An unknown end uses our public key with another private key than our peer's.
+    // An unknown end uses our public key with a private key other than our peer's.
     let mut network = Network::new([left, right]);
     network.run(milliseconds(3_000));
     assert!(network.ends.iter().all(|end| !end.can_seal() && end.sessions() == 0));
@@ -241,7 +241,8 @@ fn corrupted_or_truncated_handshakes_are_rejected() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever the network does for five seconds, ten seconds later both carry, in one session.
+    /// After five seconds of arbitrary impairments, both ends transfer data in one session within
+    /// ten seconds.
     #[test]
     fn ends_converge_to_one_session(fates in prop::collection::vec(0_u8..5, 1..200), restarts in prop::collection::vec((0_u64..5_000, 0_usize..2), 0..3)) {
         let mut network = Network::new(plans());

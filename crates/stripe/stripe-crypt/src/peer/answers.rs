@@ -49,7 +49,7 @@ impl Peer {
         }
     }
 
-    /// Handles an initiation of the common responder; `reply` goes to its source.
+    /// Handles an initiation received by the shared responder; `reply` goes to its source.
     pub fn accept(
         &mut self,
         now: Instant,
@@ -64,13 +64,14 @@ impl Peer {
         taken
     }
 
-    /// Repeats the response to the initiation accepted last, if authentic.
+    /// Repeats the response to the last accepted initiation if `datagram` is an authentic copy of
+    /// it.
     pub fn answer_again(&self, datagram: &[u8], reply: &mut Vec<u8>) -> bool {
         let (answered, shared) = (self.answered.as_ref(), &self.shared);
         whole(datagram).is_ok_and(|message| repeat(answered, shared, message, reply))
     }
 
-    /// Whether this peer expects a datagram other than an initiation.
+    /// Whether this peer awaits the datagram, which is not an initiation.
     pub fn expects(&self, datagram: &[u8]) -> bool {
         match (Type::of(datagram), &self.attempt) {
             (Ok(Type::Response), Some(attempt)) => {
@@ -95,7 +96,7 @@ impl Peer {
         if !self.shared.has_proof(&initiation.message) {
             return Err(Discard::NotAuthentic);
         }
-        // A copy arrived earlier and was read by another responder.
+        // An earlier copy was read by another responder.
         if self.answer_again(&initiation.message, reply) {
             return Ok(());
         }
@@ -130,13 +131,13 @@ impl Peer {
         response[RESPONSE_MAC_AT..].copy_from_slice(&mac);
         self.next = Some(self.pair(keys, index, theirs, false));
         self.answered = Some((mac1, response));
-        // If no confirmation arrives soon, we begin.
+        // If no confirmation arrives soon, this end begins a handshake.
         self.wait();
         reply.extend_from_slice(&response);
         Ok(())
     }
 
-    /// Without a pending attempt, a cookie is a late copy from a slower channel.
+    /// Takes a cookie; without a pending attempt it is a late copy from a slower channel.
     fn take_cookie(
         &mut self,
         message: &[u8; COOKIE_BYTES],
@@ -169,7 +170,7 @@ impl Peer {
     fn take_confirm(&mut self, message: &[u8; CONFIRM_BYTES]) -> Result<(), Discard> {
         let index = message[2];
         let Some(pair) = self.next.as_ref().filter(|pair| pair.index == index) else {
-            // A copy arrived earlier on another channel.
+            // An earlier copy arrived on another channel.
             let mut known = [&self.current, &self.previous].into_iter().flatten();
             return if known.any(|pair| pair.index == index) {
                 Ok(())

@@ -12,14 +12,14 @@ const RIGHT: usize = 1;
 const HOME: Sender = of(1, 1, false);
 const ELSEWHERE: Sender = of(2, 1, false);
 
-/// Each host has its own network.
+/// Creates a sender; each host has its own network.
 const fn of(host: u16, port: u16, is_known: bool) -> Sender {
     let [a, b] = host.to_be_bytes();
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 18, a, b)), port);
     Sender { address, is_known }
 }
 
-/// The first peer has the higher public key.
+/// Two peers, of which the first has the higher public key.
 struct Both {
     peers: [Peer; 2],
     now: Instant,
@@ -99,7 +99,7 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
         both.pass(1_000_000);
         both.shake_hands(LEFT);
         both.pass(1_000_000);
-        // Both have begun, and the right end has keys that await confirmation.
+        // Both ends have begun a handshake, and the right end has keys that await confirmation.
         let initiation = both.begin(LEFT);
         let proven = both.proven(LEFT, &initiation);
         let response = both.give(RIGHT, HOME, &proven).expect("a response");
@@ -115,7 +115,7 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
 }
 
 impl Both {
-    /// Valid mac1 and mac2, but no valid sender.
+    /// Sends an initiation with valid mac1 and mac2, but without a valid sender.
     fn garbage(&mut self, to: usize, from: Sender) -> Discard {
         let mut garbage = [0; INITIATION_BYTES];
         garbage[..4].copy_from_slice(&Type::Initiation.header());
@@ -129,13 +129,14 @@ impl Both {
         self.give(to, from, &garbage).expect_err("it is nobody's")
     }
 
-    /// Number of initiations that cost a Diffie-Hellman operation.
+    /// Sends initiations; returns how many cost a Diffie-Hellman operation.
     fn flood(&mut self, to: usize, from: impl Iterator<Item = Sender>) -> usize {
         from.map(|from| self.garbage(to, from)).filter(|one| *one == Discard::NotAuthentic).count()
     }
 }
 
-/// All at one instant. The peer shares a bucket with the host in one of 256 cases.
+/// All initiations arrive at one instant. The peer shares a bucket with the host in one of 256
+/// cases.
 #[test]
 fn ports_of_a_host_share_one_budget() {
     let mut agreed = 0;
@@ -161,8 +162,8 @@ fn known_peer_gets_keys_during_flood_from_many_networks() {
     both.give(LEFT, HOME, &response).expect("it waits for it");
 }
 
-/// The first attempt of the left end is delayed until the second was accepted, whose keys await
-/// confirmation. A third attempt replaces them, because its sender has given up the second.
+/// The left end's first attempt arrives after the second was accepted, whose keys await
+/// confirmation. A third attempt replaces these keys, because the sender has abandoned the second.
 #[test]
 fn pending_keys_are_replaced_only_by_later_initiations() {
     let mut both = Both::new();
@@ -184,8 +185,7 @@ fn pending_keys_are_replaced_only_by_later_initiations() {
     assert_eq!(both.peers.map(|peer| peer.counts.keys), [1, 1]);
 }
 
-/// Replay of a recording made on the path: each channel's copy is valid for its address for a
-/// while.
+/// Replays a recording made on the path: each channel's copy is valid for its address for a while.
 #[test]
 fn initiation_on_another_channel_expires_after_response() {
     let mut both = Both::new();

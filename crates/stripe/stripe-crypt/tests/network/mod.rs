@@ -14,7 +14,7 @@ pub(crate) enum Fate {
     Comes,
     Lost,
     Twice,
-    /// Delayed by a further five one-way delays.
+    /// Delayed by another five one-way delays.
     Late,
     Cut,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Network {
     count: u64,
     pub(crate) record: Vec<Datagram>,
     pub(crate) fate: fn(u64, &[u8]) -> Fate,
-    /// Applied in rotation, if there are any.
+    /// Fates of datagrams, applied in rotation, if there are any.
     pub(crate) fates: Vec<u8>,
     number: u32,
     pub(crate) said: [u64; 2],
