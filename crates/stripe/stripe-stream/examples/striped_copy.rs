@@ -1,4 +1,4 @@
-//! Copies a file over several TCP connections. First at the receiver, then at the sender:
+//! Copies a file over several TCP connections. Start it first at the receiver, then at the sender:
 //!
 //! ```text
 //! striped_copy receive 0.0.0.0:7000 > copy
@@ -31,7 +31,7 @@ fn send(to: &[String]) -> Result<(), Box<dyn Error>> {
 
 fn receive(at: &str) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(at)?;
-    // Connections of several streams may be accepted interleaved.
+    // Connections of several streams may be accepted in any order.
     let mut streams: BTreeMap<u64, Vec<_>> = BTreeMap::new();
     let whole = loop {
         let (mut connection, _) = listener.accept()?;

@@ -1,4 +1,4 @@
-//! Chunk header.
+//! Header of a chunk.
 //!
 //! ```text
 //!   free      number (u64) | length (u32)
@@ -13,7 +13,7 @@ pub(crate) const HEADER_BYTES_MAX: usize = NUMBER_BYTES + LENGTH_BYTES;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkHeader {
-    /// `None` in strict order.
+    /// Sequence number; `None` in strict order.
     pub(crate) number: Option<u64>,
     pub(crate) length_bytes: u32,
 }

@@ -9,31 +9,31 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// Number of connections out of range.
+    /// The number of connections is out of range.
     #[error("a stream goes over 1 to {most} connections, not {connections}")]
     Connections {
-        /// Number.
+        /// Requested number.
         connections: usize,
-        /// Maximum.
+        /// Maximum number.
         most: usize,
     },
-    /// Chunk length out of range.
+    /// The chunk length is out of range.
     #[error("a chunk has 1 to {most} bytes, not {chunk_bytes}")]
     Chunk {
-        /// Bytes.
+        /// Requested length in bytes.
         chunk_bytes: u32,
-        /// Maximum bytes.
+        /// Maximum length in bytes.
         most: u32,
     },
-    /// Not one quantum per connection.
+    /// The number of quanta differs from the number of connections.
     #[error("{quanta} quanta for {connections} connections: one each")]
     Quanta {
-        /// Quanta.
+        /// Number of quanta.
         quanta: usize,
-        /// Connections.
+        /// Number of connections.
         connections: usize,
     },
-    /// Invalid quanta.
+    /// The scheduler rejects the quanta.
     #[error("no quanta: {0}")]
     Scheduler(SchedulerError),
 }
@@ -48,30 +48,30 @@ impl From<SchedulerError> for PlanError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GreetingError {
-    /// Failure before the greeting.
+    /// A connection failed before its greeting.
     #[error("a connection ended before its greeting: {0}")]
     Connection(#[from] io::Error),
-    /// No greeting.
+    /// The received bytes are not a greeting.
     #[error("a connection did not begin with the greeting of a striped stream")]
     NotGreeting,
-    /// Other version of the greeting.
+    /// The greeting has another version.
     #[error("the other end uses version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
     Version(u8),
-    /// Invalid plan.
+    /// The plan in the greeting is invalid.
     #[error("the plan in the greeting is invalid: {0}")]
     Plan(#[from] PlanError),
-    /// Different streams.
+    /// The connections belong to different streams.
     #[error("connections of different streams: {0:016x} and {1:016x}")]
     Streams(u64, u64),
-    /// Wrong number of connections.
+    /// The number of connections is wrong.
     #[error("the stream goes over {expected} connections, and {given} were given")]
     Count {
-        /// Connections of the stream.
+        /// Number of connections of the stream.
         expected: usize,
-        /// Connections given.
+        /// Number of connections given.
         given: usize,
     },
-    /// Repeated index.
+    /// Two connections have this index.
     #[error("two connections are number {0}")]
     Twice(usize),
 }
@@ -80,16 +80,16 @@ pub enum GreetingError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// Early end of a connection.
+    /// The connection ended early.
     #[error("connection {0} ended before the stream")]
     Ended(usize),
-    /// Chunk beyond the longest.
+    /// A chunk is longer than the maximum.
     #[error("connection {0}: a chunk longer than the greeting allows")]
     Long(usize),
-    /// Repeated sequence number, or wrong end marker.
+    /// A sequence number is repeated, or the end marker is wrong.
     #[error("connection {0}: a chunk out of turn")]
     OutOfTurn(usize),
-    /// Missing chunk.
+    /// The chunk with this number is missing.
     #[error("no connection has chunk {0}")]
     Missing(u64),
 }

@@ -17,17 +17,17 @@ use crate::readiness::read_all;
 
 const MAGIC: [u8; 8] = *b"gstripe\0";
 pub(crate) const VERSION: u8 = 1;
-/// Length without quanta.
+/// Length of the greeting without quanta.
 const GREETING_BYTES: usize = 24;
 
-/// Stream of a connection, and its place.
+/// Identifies the stream of a connection, and its place in the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
-    /// Random identifier.
+    /// Random identifier of the stream.
     pub stream: u64,
-    /// Index from 0.
+    /// Index of the connection, from 0.
     pub place: usize,
-    /// Number of connections.
+    /// Number of connections of the stream.
     pub connections: usize,
     /// Plan of the writer.
     pub plan: StreamPlan,
@@ -35,7 +35,7 @@ pub struct Greeting {
 
 impl Greeting {
     pub(crate) fn of_all(connections: usize, plan: &StreamPlan) -> impl Iterator<Item = Self> {
-        // Hash keys are the only source of randomness in the standard library.
+        // The random keys of hash maps are the only randomness in the standard library.
         let stream = RandomState::new().build_hasher().finish();
         (0..connections).map(move |place| Self { stream, place, connections, plan: plan.clone() })
     }

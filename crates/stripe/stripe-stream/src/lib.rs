@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!                      ┌─ connection 0 ─┐
-//!   write ─► chunks ───┼─ connection 1 ─┼──► the next chunk of all ─► read
+//!   write ─► chunks ───┼─ connection 1 ─┼──► the next chunk overall ─► read
 //!                      └─ connection 2 ─┘
 //! ```
 //!

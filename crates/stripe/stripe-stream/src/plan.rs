@@ -12,9 +12,9 @@ pub enum Order {
     /// Any connection with free buffer space.
     #[default]
     Free,
-    /// Surplus round robin.
+    /// Connections in turn, by surplus round robin.
     Strict {
-        /// Bytes per round, by connection.
+        /// Bytes per round for each connection.
         quanta_bytes: Vec<u32>,
     },
 }
@@ -29,7 +29,8 @@ pub struct StreamPlan {
 }
 
 impl StreamPlan {
-    /// Default, the most that segmentation offload accepts at once; headers are .02 % of it.
+    /// Default chunk length, the most that segmentation offload accepts at once; headers are .02 %
+    /// of it.
     pub const CHUNK_BYTES: u32 = 1 << 16;
     /// Longest chunk that readers accept.
     pub const CHUNK_BYTES_MAX: u32 = 1 << 24;

@@ -29,7 +29,7 @@ pub struct StripedReader<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Between,
-    /// Within a chunk, with the bytes left to read.
+    /// Reading a chunk, with the number of bytes left.
     Within {
         place: usize,
         left_bytes: usize,
@@ -38,7 +38,7 @@ enum State {
     Failed(StreamError),
 }
 
-/// Connection, and the read part of the header at its head.
+/// Connection, and the part of the next header read so far.
 #[derive(Debug)]
 struct Inlet<S> {
     connection: S,
@@ -110,7 +110,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         }
     }
 
-    /// Waits for the end on every connection: closing one early would fail the writer.
+    /// Waits for the end of every connection, since closing one early would fail the writer.
     fn read_ends(&mut self, end: ChunkHeader) -> io::Result<()> {
         let bytes = self.header_bytes();
         while self.inlets.iter().any(|inlet| inlet.filled < bytes) {
@@ -229,7 +229,7 @@ impl<S: Read + AsFd> Read for StripedReader<S> {
 }
 
 impl<S: Read> Inlet<S> {
-    /// Returns whether bytes were available.
+    /// Reads up to byte `bytes` of the next header; returns whether any bytes were available.
     fn fill(&mut self, bytes: usize) -> io::Result<bool> {
         let before = self.filled;
         while self.filled < bytes && !self.has_ended {

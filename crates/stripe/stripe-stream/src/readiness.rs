@@ -12,8 +12,8 @@ pub(crate) enum For {
     Writing,
 }
 
-/// Waits for a ready connection or the timeout. Returns a bit mask by index; a failed connection
-/// counts as ready, and its next call returns the error.
+/// Waits for a ready connection or the timeout. Returns a bit mask of connection indices; a failed
+/// connection counts as ready, and its next call returns the error.
 pub(crate) fn ready<'a>(
     connections: impl Iterator<Item = (usize, BorrowedFd<'a>)>,
     for_what: For,

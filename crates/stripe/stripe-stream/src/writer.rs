@@ -54,7 +54,8 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(Self { outlets, scheduler, chunk_bytes, number: 0, last: 0 })
     }
 
-    /// Marks the end, waits for the kernel, and returns the connections.
+    /// Marks the end of the stream, waits until the kernel has accepted all data, and returns the
+    /// connections.
     pub fn finish(mut self) -> io::Result<Vec<S>> {
         self.flush()?;
         let header = self.header(0);
@@ -135,7 +136,7 @@ impl<S: Write + AsFd> Outlet<S> {
     fn open(connection: S, greeting: &Greeting, chunk_bytes: u32) -> io::Result<Self> {
         let socket = SockRef::from(&connection);
         socket.set_nonblocking(true)?;
-        // Supported only by TCP; Unix sockets are limited by their buffer.
+        // Only TCP supports this; Unix sockets are limited by their buffer.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = socket.set_tcp_notsent_lowat(UNSENT_CHUNKS.saturating_mul(chunk_bytes));
         let mut chunk = Vec::with_capacity(HEADER_BYTES_MAX + chunk_bytes as usize);
@@ -149,7 +150,7 @@ impl<S: Write + AsFd> Outlet<S> {
         self.gone == self.chunk.len()
     }
 
-    /// The previous chunk must have been sent.
+    /// Begins a chunk; the previous one must have been sent.
     fn begin(&mut self, header: ChunkHeader, bytes: &[u8]) {
         debug_assert!(self.is_empty(), "a chunk begins where the last has gone");
         (self.gone, self.chunk) = (0, std::mem::take(&mut self.chunk));

@@ -1,4 +1,4 @@
-//! Bytes are read as written, however the kernel splits them.
+//! Tests that bytes are read as written, however the kernel splits them.
 
 #![cfg(unix)]
 #![expect(
@@ -35,7 +35,8 @@ fn write(connections: Vec<UnixStream>, plan: &StreamPlan, parts: &[&[u8]]) -> io
     writer.finish().map(drop)
 }
 
-/// Bytes on each connection after its greeting, if all is written before it is read.
+/// Returns the bytes on each connection after its greeting, if all data is written before any is
+/// read.
 fn on_the_wire(order: &Order, parts: &[&[u8]]) -> Vec<Vec<u8>> {
     let greeting_bytes = 24 + if *order == Order::Free { 0 } else { 8 };
     let (near, far) = pairs(2);
@@ -66,7 +67,7 @@ fn free_order_chunks_are_numbered() {
 
 #[test]
 fn strict_order_follows_the_scheduler() {
-    // A deficit is subtracted from the next turn.
+    // A deficit is subtracted from the next quantum.
     let chunks: Vec<Vec<u8>> = (0..9).map(|chunk| vec![chunk; 80]).collect();
     let parts: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
     let wire = on_the_wire(&Order::Strict { quanta_bytes: vec![100, 200] }, &parts);
