@@ -33,14 +33,14 @@ pub struct Channel {
     duplicates: Draws,
     jitters: Draws,
     holds: Draws,
-    /// In-order arrival time of the last packet offered, even if lost.
+    /// In-order arrival time of the last packet offered, even if it was lost.
     in_order: Time,
     now: Time,
     counters: Counters,
 }
 
 impl Channel {
-    /// Idle channel at time zero. Random numbers depend on the seed and the stable name
+    /// Creates an idle channel at time zero. Random numbers depend on the seed and the stable name
     /// `direction`.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Channel {
         Fate::of_copies(first, second)
     }
 
-    /// Time of the next competing packet.
+    /// Arrival time of the next competing packet, if any.
     pub fn next_competing(&self) -> Option<Time> {
         self.competitors.iter().filter_map(Competitor::next).min()
     }
@@ -106,23 +106,23 @@ impl Channel {
         self.now = now;
     }
 
-    /// Wait of a packet accepted now until its first byte is sent. Panics if `now` is earlier than
-    /// the last offer.
+    /// Time that a packet accepted now would wait until its first byte is sent. Panics if `now` is
+    /// earlier than the last offer.
     pub fn wait(&self, now: Time) -> Span {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.wait(now)
     }
 
-    /// Bytes in the queue, including the rest of the packet in service. Panics if `now` is earlier
-    /// than the last offer.
+    /// Bytes in the queue, including the unsent rest of the packet being sent. Panics if `now` is
+    /// earlier than the last offer.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.backlog_bytes(now)
     }
 
     /// Changes the rate from `now` on, also for waiting packets. Arrival times already reported
-    /// remain, and nothing overtakes them. A queue bounded by time must be emptied within a day at
-    /// the new rate. Panics if `now` is earlier than the last offer.
+    /// remain, and nothing overtakes them. If the queue is bounded by time, its backlog must take
+    /// less than a day at the new rate. Panics if `now` is earlier than the last offer.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         assert!(now >= self.now, "a rate changes in the order of time");
         self.compete(now);
@@ -130,7 +130,8 @@ impl Channel {
         self.queue.set_rate(now, rate);
     }
 
-    /// Changes the loss from the next packet on. Random draws stay; bursts begin in the good state.
+    /// Changes the loss from the next packet on. Random draws stay the same; bursts begin in the
+    /// good state.
     pub fn set_loss(&mut self, loss: Loss) {
         self.parameters.loss = loss;
         self.losses.set_loss(loss);
@@ -141,7 +142,7 @@ impl Channel {
         self.parameters.mtu_bytes = mtu_bytes;
     }
 
-    /// Counters.
+    /// Counters of packets.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
@@ -165,7 +166,7 @@ impl Channel {
         outcome
     }
 
-    /// Lost packets also keep their place in the order.
+    /// Computes the fate of a packet after the queue; lost packets keep their place in the order.
     fn cross(
         &mut self,
         sending: Sending,

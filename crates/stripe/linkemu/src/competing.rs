@@ -15,7 +15,7 @@ use crate::error::ParameterError;
 use crate::parameters::sending_ps;
 use gingham_kernel::{Purpose, Rate, Stream, Time};
 
-/// Competing traffic.
+/// Competing traffic from other senders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Competing {
     /// Mean rate.
@@ -26,16 +26,16 @@ pub struct Competing {
     pub spacing: Spacing,
     /// Start.
     pub from: Time,
-    /// End, exclusive.
+    /// End, not included.
     pub until: Time,
 }
 
 /// Packet spacing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Even, from the start of the interval on.
+    /// Evenly spaced, the first packet at the start of the interval.
     Even,
-    /// Exponential; the first packet comes after one space.
+    /// Exponentially distributed; one space precedes the first packet.
     Poisson,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Competitor {
 }
 
 impl Competitor {
-    /// Random numbers depend on the seed and the stable `name`.
+    /// Creates the traffic. Random numbers depend on the seed and the stable `name`.
     pub(crate) fn new(competing: Competing, seed: u64, name: &str) -> Self {
         let words = Stream::new(seed, name, Purpose::Arrival);
         let mut competitor = Self { competing, words, given: 0, next: None };

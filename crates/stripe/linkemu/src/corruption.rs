@@ -11,7 +11,7 @@ use gingham_kernel::Purpose;
 #[derive(Clone, Debug)]
 pub(crate) struct Corruption {
     bit_errors: Probability,
-    /// ln(1 - e), precomputed because it costs as much as all the rest.
+    /// ln(1 - e), precomputed because it costs as much as the rest of a draw.
     log_intact: f64,
     draws: Draws,
 }

@@ -9,27 +9,27 @@ use crate::{Arrival, DropReason};
 pub struct Counters {
     /// Packets offered.
     pub offered: u64,
-    /// Duplicates.
+    /// Duplicates created.
     pub duplicated: u64,
-    /// Arrivals, including duplicates.
+    /// Packets that arrived, including duplicates.
     pub arrived: u64,
-    /// Damaged arrivals.
+    /// Packets that arrived damaged.
     pub corrupted: u64,
-    /// Arrivals held back.
+    /// Packets that arrived after being held back.
     pub held_back: u64,
-    /// Drops by the policer.
+    /// Packets dropped by the policer.
     pub policed: u64,
-    /// Drops by the full queue.
+    /// Packets dropped at the full queue.
     pub queue_full: u64,
-    /// Drops by outages.
+    /// Packets dropped because of outages.
     pub outage: u64,
-    /// Losses.
+    /// Packets lost at random.
     pub lost: u64,
-    /// Packets above the MTU.
+    /// Packets dropped for exceeding the MTU.
     pub too_long: u64,
-    /// Competing packets.
+    /// Competing packets offered.
     pub competing: u64,
-    /// Drops of competing packets.
+    /// Competing packets dropped.
     pub competing_dropped: u64,
 }
 

@@ -49,8 +49,8 @@ impl Draws {
         probability.is_possible() && self.unit(draw) < probability.value()
     }
 
-    /// Uniform number on 0..=`most`, up to an error of `most` parts in 2^64. Exact methods reject
-    /// draws, which a hash does not allow.
+    /// Uniform number on 0..=`most`, up to an error of `most` parts in 2^64. Exact methods would
+    /// have to repeat draws, which a hash cannot do.
     pub(crate) fn up_to(&self, most: u64, draw: Draw) -> u64 {
         let product = u128::from(self.bits(draw)) * (u128::from(most) + 1);
         u64::try_from(product >> 64).expect("the high word fits 64 bits")

@@ -3,71 +3,71 @@
 /// Invalid parameter.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum ParameterError {
-    /// Probability outside 0 to 1.
+    /// Probability that is not from 0 to 1.
     #[error("a probability lies from 0 to 1, not at {value}")]
     Probability {
-        /// Value.
+        /// Given value.
         value: f64,
     },
-    /// Invalid text.
+    /// Text that is not a queue limit.
     #[error(
         "expected a number of bytes or a time, each with its unit, such as \"64 kB\" or \"20 ms\""
     )]
     NoBound,
-    /// Queue without space.
+    /// Queue with a limit of zero bytes.
     #[error("a queue of 0 bytes lets nothing through: give it room for a packet at least")]
     NoQueue,
-    /// Queue without wait.
+    /// Queue with a maximum wait of zero.
     #[error("a queue of 0 s lets nothing wait: give it the time of a packet at least")]
     NoWait,
-    /// Queue of too many bytes.
+    /// Maximum wait that corresponds to too many bytes.
     #[error("at its rate a queue of {span_ps} ps holds more bytes than can be counted: shorten it")]
     EndlessQueue {
         /// Maximum wait, in ps.
         span_ps: u64,
     },
-    /// Policer that passes nothing.
+    /// Policer whose burst of zero bytes lets nothing pass.
     #[error("a burst of 0 bytes lets nothing through: give it room for a packet at least")]
     NoBurst,
-    /// Empty competing packets.
+    /// Competing packets of zero bytes.
     #[error("competing packets of 0 bytes take no time: give them a byte at least")]
     NoCompetingBytes,
-    /// Empty interval.
+    /// Competing traffic with an empty interval.
     #[error(
         "competing traffic that begins at {from_ps} ps ends at {until_ps} ps: its end must be later"
     )]
     NoCompetingTime {
-        /// Start.
+        /// Start of the interval.
         from_ps: u64,
-        /// End, exclusive.
+        /// End of the interval, not included.
         until_ps: u64,
     },
-    /// Endless bad state.
+    /// Bursts of loss that never end.
     #[error("to_good is 0: a bad state that never ends is an outage, give it as one")]
     EndlessBurst,
-    /// Reordering without delay.
+    /// Reordering that delays packets by zero.
     #[error("packets are held back for a span of 0: it must be longer, or their probability 0")]
     NoSpan,
-    /// Empty outage.
+    /// Outage with an empty interval.
     #[error("the outage that begins at {from_ps} ps ends at {until_ps} ps: its end must be later")]
     EmptyOutage {
-        /// Start.
+        /// Start of the outage.
         from_ps: u64,
-        /// End, exclusive.
+        /// End of the outage, not included.
         until_ps: u64,
     },
-    /// Overlapping outages.
+    /// Outages that overlap or are out of order.
     #[error(
         "an outage begins at {from_ps} ps, when the one before it lasts until {until_ps} ps: \
              give them in the order of time, apart from each other"
     )]
     OutageOrder {
-        /// Start of the second.
+        /// Start of the second outage.
         from_ps: u64,
-        /// End of the first, exclusive.
+        /// End of the first outage, not included.
         until_ps: u64,
     },
-    /// Transit beyond the range of time.
+    /// Transit time that may exceed the maximum.
     #[error(
         "a packet could be on the way for {longest_s} s, through a full queue, with delay, jitter and being held \
              back: a day is the most"

@@ -5,33 +5,33 @@ use gingham_kernel::Time;
 /// Arrival of one copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// Arrival of the last byte.
+    /// Arrival time of the last byte.
     pub at: Time,
-    /// First damaged bit, counted from the highest bit of the first byte.
+    /// Position of the first damaged bit, counted from the highest bit of the first byte.
     pub flipped_bit: Option<u64>,
     /// Whether later packets may have overtaken it.
     pub held_back: bool,
 }
 
 impl Arrival {
-    /// Whether it is damaged.
+    /// Whether the copy is damaged.
     pub const fn is_corrupted(&self) -> bool {
         self.flipped_bit.is_some()
     }
 }
 
-/// Reason of a drop.
+/// Reason why a packet is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// Above the policer's rate and burst.
+    /// The packet exceeds the policer's rate and burst.
     Policed,
-    /// Full queue.
+    /// The queue is full.
     QueueFull,
-    /// Outage during transit.
+    /// The packet is in transit during an outage.
     Outage,
-    /// Loss.
+    /// The packet is lost at random.
     Lost,
-    /// Above the MTU.
+    /// The packet is longer than the MTU.
     TooLong,
 }
 
@@ -43,12 +43,12 @@ pub enum Fate {
     Arrives(Arrival),
     /// Both copies arrive.
     ArrivesTwice(Arrival, Arrival),
-    /// No copy arrives; the reason is that of the first.
+    /// No copy arrives; the reason is that of the first copy.
     Dropped(DropReason),
 }
 
 impl Fate {
-    /// Arrivals in the order of the copies.
+    /// Returns the arrivals in the order of the copies.
     pub fn arrivals(self) -> impl Iterator<Item = Arrival> {
         let arrivals = match self {
             Self::Arrives(arrival) => [Some(arrival), None],

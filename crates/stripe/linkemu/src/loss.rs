@@ -26,7 +26,7 @@ impl Losses {
         self.bad = false;
     }
 
-    /// Called once per packet, in the order of numbers.
+    /// Advances the state by one packet; called in the order of packet numbers.
     pub(crate) fn next_packet(&mut self, packet: u64) {
         if let Loss::Bursts(bursts) = self.loss {
             let change = if self.bad { bursts.to_good } else { bursts.to_bad };

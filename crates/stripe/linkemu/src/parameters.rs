@@ -28,17 +28,17 @@ use gingham_kernel::{Rate, Span, Time};
 /// Parameters of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameters {
-    /// Rate of the queue.
+    /// Rate at which the queue is emptied.
     pub rate: Rate,
     /// Policer before the queue.
     pub policer: Option<Policer>,
-    /// Bound of the queue.
+    /// Limit of the queue.
     pub queue: QueueBound,
     /// Traffic of other senders.
     pub competing: Vec<Competing>,
     /// Delay after the queue.
     pub delay: Span,
-    /// Maximum of a uniform addition to the delay that keeps the order.
+    /// Maximum of a random, uniformly distributed addition to the delay; packets stay in order.
     pub jitter: Span,
     /// Loss after the queue.
     pub loss: Loss,
@@ -77,31 +77,31 @@ pub enum Loss {
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// Change to bad, per packet.
+    /// Probability of a change to the bad state, per packet.
     pub to_bad: Probability,
-    /// Change to good, per packet.
+    /// Probability of a change to the good state, per packet.
     pub to_good: Probability,
-    /// Loss in the good state.
+    /// Probability of loss in the good state.
     pub loss_good: Probability,
-    /// Loss in the bad state.
+    /// Probability of loss in the bad state.
     pub loss_bad: Probability,
 }
 
-/// Packets held back at the far end.
+/// Packets that are held back at the far end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reordering {
-    /// Probability.
+    /// Probability that a packet is held back.
     pub probability: Probability,
-    /// Delay beyond the arrival in order.
+    /// Time that it is held back after its arrival in order.
     pub span: Span,
 }
 
-/// Interval of a cut channel.
+/// Interval during which the channel is interrupted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
     /// Start.
     pub from: Time,
-    /// End, exclusive.
+    /// End, not included.
     pub until: Time,
 }
 
@@ -109,7 +109,7 @@ impl Parameters {
     /// Longest transit time in ps, a day.
     pub const WAY_PS_MAX: u64 = 24 * 60 * 60 * PS_PER_SECOND;
 
-    /// Channel without impairments and competing traffic.
+    /// Parameters of a channel without impairments or competing traffic.
     pub const fn clean(rate: Rate, queue_bytes: u64, delay: Span) -> Self {
         Self {
             rate,
@@ -127,7 +127,7 @@ impl Parameters {
         }
     }
 
-    /// Checks the parameters.
+    /// Checks that the parameters are valid.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.queue.check(self.rate)?;
         if self.policer.is_some_and(|policer| policer.burst_bytes == 0) {
@@ -190,7 +190,7 @@ impl Parameters {
 
 pub(crate) const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// Rounded up to a ps.
+/// Time to send bytes, rounded up to a ps.
 pub(crate) fn sending_ps(rate: Rate, bytes: u128) -> u128 {
     (bytes * u128::from(PS_PER_SECOND)).div_ceil(u128::from(rate.bytes_per_second()))
 }

@@ -16,10 +16,10 @@
 use crate::parameters::PS_PER_SECOND;
 use gingham_kernel::{Rate, Time};
 
-/// Policer.
+/// Parameters of a policer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policer {
-    /// Rate.
+    /// Rate at which tokens are added.
     pub rate: Rate,
     /// Burst in bytes; a longer packet never passes.
     pub burst_bytes: u64,
@@ -28,7 +28,7 @@ pub struct Policer {
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     policer: Policer,
-    /// In bytes times [`PS_PER_SECOND`], as of `at`.
+    /// Tokens in bytes times [`PS_PER_SECOND`], as of `at`.
     filled: u128,
     at: Time,
 }

@@ -21,12 +21,12 @@ impl Probability {
         }
     }
 
-    /// Number.
+    /// Returns the number.
     pub const fn value(self) -> f64 {
         self.0
     }
 
-    /// Whether it is above 0.
+    /// Whether the probability is above 0.
     pub fn is_possible(self) -> bool {
         self.0 > 0.0
     }

@@ -23,17 +23,17 @@ use gingham_kernel::{Bytes, Rate, Span, Time};
 use std::fmt;
 use std::str::FromStr;
 
-/// Bound of a queue.
+/// Limit of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueBound {
     /// Maximum backlog, including the unsent rest of the packet in service.
     Bytes(u64),
-    /// Maximum wait of an accepted packet's first byte.
+    /// Maximum wait of an accepted packet until its first byte is sent.
     Time(Span),
 }
 
 impl QueueBound {
-    /// Maximum bytes ahead of a packet.
+    /// Maximum bytes ahead of an accepted packet.
     pub fn bytes_at(self, rate: Rate) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -43,7 +43,7 @@ impl QueueBound {
         }
     }
 
-    /// Whether a packet of this length never fits.
+    /// Whether a packet of this length never fits in the queue.
     pub fn is_too_short_for(self, length_bytes: u64) -> bool {
         matches!(self, Self::Bytes(bytes) if bytes < length_bytes)
     }
@@ -85,7 +85,7 @@ impl FromStr for QueueBound {
     }
 }
 
-/// Bytes within a span, rounded down.
+/// Bytes sent within a span, rounded down.
 fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
     u128::from(span_ps) * u128::from(rate.bytes_per_second()) / u128::from(PS_PER_SECOND)
 }
@@ -94,14 +94,14 @@ fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
 pub(crate) struct Queue {
     rate: Rate,
     bound: QueueBound,
-    /// End of the last idle period, and bytes accepted since.
+    /// End of the last idle period, and the bytes accepted since then.
     busy_from: Time,
     busy_bytes: u128,
-    /// Time when all accepted packets are sent.
+    /// Time when all accepted packets will have been sent.
     idle_at: Time,
 }
 
-/// From the start of the first byte to the end of the last.
+/// Time from the start of a packet's first byte to the end of its last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sending {
     pub(crate) start: Time,
@@ -137,7 +137,7 @@ impl Queue {
         if now < self.idle_at { self.idle_at.since(now) } else { Span::ZERO }
     }
 
-    /// A packet that takes more than a day on the wire is never accepted.
+    /// Whether a packet is accepted; one that takes more than a day to send never is.
     fn has_room(&self, now: Time, length_bytes: u32) -> bool {
         match self.bound {
             QueueBound::Bytes(bytes) => u64::from(length_bytes) <= bytes - self.backlog_bytes(now),

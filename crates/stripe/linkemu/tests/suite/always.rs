@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// The obvious implementation: exact fractions of time, in ps times the rate.
+/// Plain implementation of a queue with exact fractions of time, in ps times the rate.
 struct Obvious {
     rate: u128,
     room: u128,
@@ -32,8 +32,8 @@ impl Obvious {
     }
 }
 
-/// Rate, space in the queue, and packets as (ps since the last, bytes): above the rate, below it,
-/// or simultaneous.
+/// Rate, queue limit, and packets as (ps since the last, bytes); the load is above the rate, below
+/// it, or arrives at once.
 fn loads() -> impl Strategy<Value = (u64, u64, Vec<(u64, u32)>)> {
     (1_u64..20_000_000_000, 1_u64..20_000).prop_flat_map(|(rate, room)| {
         let pause = 0..=2 * 1_000 * 1_000_000_000_000 / rate;
@@ -87,7 +87,7 @@ fn competitors() -> impl Strategy<Value = Vec<Competing>> {
     prop::collection::vec(one, 0..3)
 }
 
-/// At one byte per ns.
+/// Random parameters and packets, at one byte per ns.
 fn everything() -> impl Strategy<Value = (Parameters, Vec<(u64, u32)>)> {
     let chance = || 0.0..=0.5_f64;
     let spans = (0..10_000_000_u64, 0..10_000_000_u64, 1..20_000_000_u64);
@@ -123,7 +123,7 @@ fn build(parameters: Parameters) -> Channel {
 
 fn fates(channel: &mut Channel, packets: &[(u64, u32)]) -> Vec<(Time, Fate)> {
     let bound = channel.parameters().queue;
-    // A packet whose wait is within the bound is accepted whatever its length.
+    // With a limit in time, a packet is accepted whatever its own length.
     let longest_bytes = if matches!(bound, QueueBound::Time(_)) { 2_000 } else { 0 };
     let bound_bytes = bound.bytes_at(channel.parameters().rate) + longest_bytes;
     let mut now = Time::ZERO;
@@ -194,7 +194,8 @@ proptest! {
         }
     }
 
-    /// RFC 2697: between two packets that pass there are tokens for all bytes except a burst.
+    /// RFC 2697: the bytes between two packets that pass exceed the tokens added by at most a
+    /// burst.
     #[test]
     fn policed_throughput_is_burst_plus_rate((rate, _, packets) in loads(), burst_bytes in 1_u64..5_000) {
         let police = Policer { rate: Rate::from_bytes_per_second(rate), burst_bytes };

@@ -1,4 +1,4 @@
-//! The draws of a packet depend only on its number, and each impairment only on itself.
+//! The draws of a packet depend only on its number; impairments do not affect each other.
 
 use crate::common::{APART_PS, channel, clean, probability, sparse};
 use gingham_kernel::{Span, Time};
@@ -40,8 +40,8 @@ fn extra_packet_shifts_no_later_draw() {
         let mut fates = Vec::new();
         for number in 0..2_000 {
             if extra == Some(number) {
-                // Too long to be accepted: it uses no draws after the queue, where other packets
-                // use four.
+                // This packet is too long to be accepted: it uses no draws after the queue, where
+                // other packets use four.
                 assert_eq!(
                     channel.offer(Time::from_ps(number * APART_PS), 1_001),
                     Fate::Dropped(DropReason::QueueFull)

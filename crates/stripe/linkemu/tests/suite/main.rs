@@ -1,4 +1,4 @@
-//! Model of a link, packet by packet.
+//! Tests of the model of a link, packet by packet.
 
 mod always;
 mod common;

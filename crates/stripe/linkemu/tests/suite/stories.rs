@@ -62,7 +62,7 @@ fn jitter_delays_and_keeps_the_order() {
     let mut channel = channel(Parameters { jitter: Span::from_ps(20_000), ..clean(1_000) });
     // Draws computed in Python: 5397, 15186, 925, 16134, 11587 and 17123 ps. The packets end at
     // 4000, 8000, ... 24000 and would arrive at 14397, 28186, 17925, 37134, 36587 and 46123: the
-    // third and the fifth wait for the one before.
+    // third and the fifth wait for the packet before.
     let found = offer_all(&mut channel, &[(0, 4); 6]);
     let arrivals: Vec<_> = found.into_iter().map(|fate| fate.expect("it arrives")[0]).collect();
     assert_eq!(arrivals, [14_397, 28_186, 28_186, 37_134, 37_134, 46_123]);

@@ -30,14 +30,14 @@ fn packet_is_accepted_by_its_wait_and_not_its_length() {
 fn lower_rate_admits_less_but_keeps_the_backlog() {
     let mut channel = waiting();
     assert_eq!(offer(&mut channel, 0, 300), Ok(vec![305_000]));
-    // At half the rate, the 150 bytes left at 150 ns are a wait of 300 ns, too much until 250 ns;
+    // At half the rate, the 150 bytes left at 150 ns mean a wait of 300 ns, too much until 250 ns;
     // then ten bytes are sent from 450 to 470 ns.
     channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(channel.wait(Time::from_ps(150_000)), Span::from_ps(300_000));
     assert_eq!(offer(&mut channel, 249_999, 1), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 250_000, 10), Ok(vec![475_000]));
-    // 110 bytes are left at 250 ns, 100 at 270 ns. At four times the rate they are a wait of 50 ns:
-    // 400 bytes more are sent by 520 ns, and the next packet would wait 250 ns.
+    // 110 bytes are left at 250 ns, 100 at 270 ns. At four times the rate they mean a wait of 50
+    // ns: 400 bytes more are sent by 520 ns, and the next packet would wait 250 ns.
     channel.set_rate(Time::from_ps(270_000), Rate::from_bytes_per_second(2_000_000_000));
     let found = offer_all(&mut channel, &[(270_000, 400), (270_000, 1), (320_000, 1)]);
     assert_eq!(found, [Ok(vec![525_000]), QUEUE_FULL, Ok(vec![525_500])]);

@@ -1,11 +1,11 @@
-//! Helpers of the scenarios: one byte per ns, times in ps.
+//! Helpers of the scenarios; the rate is one byte per ns, and times are in ps.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Channel, DropReason, Fate, Parameters, Probability};
 
-/// One byte per ns, 5 ns of delay.
+/// Clean channel with one byte per ns and 5 ns of delay.
 pub(crate) fn clean(queue_bytes: u64) -> Parameters {
     let rate = Rate::from_bytes_per_second(1_000_000_000);
     Parameters::clean(rate, queue_bytes, Span::from_ps(5_000))
