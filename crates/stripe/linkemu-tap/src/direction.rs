@@ -11,7 +11,7 @@ use gingham_linkemu::{Channel, Counters, ParameterError};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Frame {
-    /// Number of the offer; duplicates follow their frame.
+    /// Number of the offered frame; duplicates follow their original.
     number: u64,
     bytes: Vec<u8>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Delivered {
 #[derive(Debug)]
 pub(crate) struct Direction {
     channel: Channel,
-    /// Future changes, the next one last.
+    /// Future rate changes, the next one last.
     steps: Vec<Step>,
     frames: EventQueue<Frame>,
     number: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// Frames later than `late_after` beyond their time count as late.
+    /// Creates a direction; frames delivered more than `late_after` after their time count as late.
     pub(crate) fn new(
         plan: DirectionPlan,
         seed: u64,
@@ -81,7 +81,7 @@ impl Direction {
         self.frames.next_time()
     }
 
-    /// `take` returns whether it accepted the frame.
+    /// Delivers the next frame if its time has come; `take` returns whether it accepted the frame.
     pub(crate) fn deliver<E>(
         &mut self,
         now: Time,
@@ -126,7 +126,7 @@ mod tests {
     use gingham_linkemu::{Outage, Parameters, Probability};
     use std::convert::Infallible;
 
-    /// One byte per us.
+    /// Clean channel with one byte per us.
     fn clean() -> Parameters {
         let rate = Rate::from_bytes_per_second(1_000_000);
         Parameters::clean(rate, 200, Span::from_ns(50_000))
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(arrived(&mut direction, us(150)), [vec![1; 100]]);
         assert_eq!(arrived(&mut direction, us(2_250)), [vec![2; 100]]);
         assert_eq!((direction.in_flight(), direction.counters().queue_full), (0, 1));
-        // The second was due at 250 us and came 2 ms later.
+        // The second frame was due at 250 us and was delivered 2 ms later.
         let latest = Span::from_ns(2_000_000);
         let all = Delivered { frames: 2, bytes: 200, late: 1, latest, refused: 0 };
         assert_eq!(direction.delivered, all);
@@ -175,7 +175,7 @@ mod tests {
         let half = Rate::from_bytes_per_second(500_000);
         let mut direction = direction(clean(), vec![Step { at: us(100), rate: half }]);
         direction.offer(us(0), &[1; 150]);
-        // At 100 us 50 B are left, which then take until 200 us; 20 B more until 240 us.
+        // At 100 us 50 B are left, which then take until 200 us; 20 B more take until 240 us.
         direction.offer(us(150), &[2; 20]);
         assert_eq!(arrived(&mut direction, us(200)), [vec![1; 150]]);
         assert_eq!(direction.next_arrival(), Some(us(290)));

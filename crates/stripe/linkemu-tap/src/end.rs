@@ -14,7 +14,7 @@ use std::str::FromStr;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 const NAMED: &str = "/run/netns";
-/// `IFNAMSIZ`.
+/// Maximum length of an interface name with its zero, `IFNAMSIZ`.
 const NAME_BYTES: usize = 16;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,8 +94,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Creates the interface, up and without an address. Panics if this process cannot return from
-    /// the namespace.
+    /// Creates the interface, in state up and without an address. Panics if this process cannot
+    /// return from the namespace.
     pub(crate) fn new(end: &End, mtu: u16) -> Result<Self, Problem> {
         let namespace = Namespace::open(&end.namespace)?;
         let refused = |error: io::Error| Problem::Environment(refusal(end, &error));

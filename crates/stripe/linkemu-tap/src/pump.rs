@@ -26,7 +26,7 @@ use std::os::fd::AsFd;
 
 const CHECK_INTERVAL: Span = Span::from_ns(200_000_000);
 const FRAMES_A_TURN: usize = 64;
-/// Longer than an MTU of 65,535 and the Ethernet header.
+/// Length of the frame buffer: longer than an MTU of 65,535 with the Ethernet header.
 const FRAME_BYTES_MAX: usize = 66_000;
 type Reason = String;
 
@@ -84,7 +84,7 @@ impl Clock {
 
 struct Pump {
     taps: [Tap; 2],
-    /// From the first TAP to the second, and back.
+    /// Direction from the first TAP to the second, and the reverse.
     directions: [Direction; 2],
     signals: SignalFd,
     clock: Clock,
