@@ -15,11 +15,11 @@ use core::time::Duration;
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelPlan {
-    /// Acceptable sojourn of a standing queue.
+    /// Acceptable sojourn time in a standing queue.
     pub target_ns: u64,
-    /// Time above the target before the first drop, about a round trip.
+    /// Time that the sojourn exceeds the target before the first drop, about a round trip.
     pub interval_ns: u64,
-    /// Longest packet; no more bytes are no standing queue.
+    /// Longest packet; a queue with at most this many bytes is not a standing queue.
     pub longest_bytes: u32,
 }
 
@@ -29,16 +29,16 @@ impl CoDelPlan {
     /// Interval of RFC 8290, section 5.2.1.
     pub const INTERVAL_NS: u64 = 100_000_000;
 
-    /// Target for a queue before a pipe with this unloaded round trip, that of the longest path:
-    /// the round trip, and at least 5 ms. A window cut to a fraction b leaves no idle time if (1 -
-    /// b) / b round trips were queued: .43 of one for CUBIC, one for Reno.
+    /// Target for a queue before a pipe, given the unloaded round trip of its longest path: that
+    /// round trip, but at least 5 ms. A window cut to a fraction b leaves no idle time if (1 - b) /
+    /// b round trips were queued: .43 of one for CUBIC, one for Reno.
     pub fn target_before(round_trip: Duration) -> u64 {
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
 
-    /// Interval for this queue: two targets, and at least that of RFC 8290. The queue shows the
-    /// reaction to a drop only after a round trip and another target. An earlier drop may halve the
-    /// window twice.
+    /// Interval for this queue: two targets, but at least the interval of RFC 8290. The queue shows
+    /// the reaction to a drop only after a round trip and another target; an earlier second drop
+    /// may halve the window again.
     pub fn interval_before(round_trip: Duration) -> u64 {
         let target_ns = Self::target_before(round_trip);
         target_ns.saturating_mul(2).max(Self::INTERVAL_NS)
@@ -68,7 +68,8 @@ pub(crate) struct Judged<T> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CoDel {
     dropping: bool,
-    /// End of the interval above the target; `None` below the target.
+    /// End of the interval that began when the sojourn exceeded the target; `None` below the
+    /// target.
     first_above_time: Option<u64>,
     drop_next: u64,
     count: u64,
@@ -79,7 +80,7 @@ impl CoDel {
     pub(crate) const NEW: Self =
         Self { dropping: false, first_above_time: None, drop_next: 0, count: 0, lastcount: 0 };
 
-    /// Next packet to forward; `pop` takes packets in queue order.
+    /// Returns the next packet to forward; `pop` takes packets in queue order.
     pub(crate) fn dequeue<T>(
         &mut self,
         now: u64,
@@ -133,7 +134,7 @@ impl CoDel {
         now >= *self.first_above_time.get_or_insert(now.saturating_add(plan.interval_ns))
     }
 
-    /// If the state was left only recently, resumes the drop rate of that time.
+    /// Begins dropping; if the last dropping phase ended recently, its drop rate is resumed.
     fn begin_dropping(&mut self, now: u64, plan: &CoDelPlan) {
         let delta = self.count - self.lastcount;
         let is_recent = now.saturating_sub(self.drop_next) < plan.interval_ns.saturating_mul(16);
@@ -144,7 +145,7 @@ impl CoDel {
     }
 }
 
-/// The next drop is an interval / √count later, in whole ns.
+/// Returns the time of the next drop: an interval / √count later, in whole ns.
 fn control_law(from_ns: u64, interval_ns: u64, count: u64) -> u64 {
     let square = u128::from(interval_ns) * u128::from(interval_ns);
     let span = (square / u128::from(count)).isqrt();

@@ -25,7 +25,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Field in the last two bits of a traffic class or TOS byte.
+    /// ECN field in the last two bits of a traffic class or TOS byte.
     pub const fn of_traffic_class(byte: u8) -> Self {
         match byte & 0b11 {
             0b00 => Self::NotEct,
@@ -35,7 +35,7 @@ impl Ecn {
         }
     }
 
-    /// Byte with this field.
+    /// Returns the byte with this ECN field.
     pub const fn in_traffic_class(self, byte: u8) -> u8 {
         byte & !0b11 | self as u8
     }
@@ -46,17 +46,17 @@ impl Ecn {
     }
 }
 
-/// Setting of outer headers (RFC 6040, section 4.1).
+/// How the ECN field of outer headers is set (RFC 6040, section 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TunnelMode {
     /// The far end copies marks to the inner header.
     #[default]
     Normal,
-    /// The far end may ignore marks; routers must drop.
+    /// The far end may ignore marks; routers must drop packets instead.
     Compatibility,
 }
 
-/// Outer field.
+/// ECN field of the outer header.
 pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     match mode {
         TunnelMode::Normal => inner,
@@ -64,16 +64,16 @@ pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     }
 }
 
-/// Unexpected combination (signs of figure 4).
+/// Unexpected combination of inner and outer field (marked in figure 4).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unexpected {
-    /// `(!)`: unused.
+    /// `(!)`: a combination that is currently unused.
     Unused,
-    /// `(!!!)`: unused and potentially dangerous.
+    /// `(!!!)`: a combination that is unused and potentially dangerous.
     Dangerous,
 }
 
-/// ECN field on leaving the tunnel; `None` drops a packet that was marked without support for ECN.
+/// ECN field on leaving the tunnel; `None` drops a marked packet without support for ECN.
 pub const fn decapsulate(inner: Ecn, outer: Ecn) -> (Option<Ecn>, Option<Unexpected>) {
     use Ecn::{Ce, Ect0, Ect1, NotEct};
     match (inner, outer) {

@@ -15,7 +15,7 @@ pub(crate) enum Listed {
     Old,
 }
 
-/// Flow, or several flows with a hash collision.
+/// Flow, or several flows whose hashes collide.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) queue: List,
@@ -71,8 +71,8 @@ impl Flows {
         }
     }
 
-    /// First flow with credits, new flows before old ones. A flow without credits gets a quantum
-    /// and moves to the end of the old ones.
+    /// Returns the first flow with credits; new flows precede old ones. A flow without credits gets
+    /// a quantum and moves to the end of the old ones.
     pub(crate) fn current(&mut self) -> Option<u32> {
         loop {
             let flow = if self.new.first == NONE { self.old.first } else { self.new.first };
@@ -92,8 +92,8 @@ impl Flows {
         self.flow(flow).credits -= i64::from(bytes);
     }
 
-    /// A new flow becomes the last old one, or recurring flows would starve the old ones; an old
-    /// flow leaves its list.
+    /// Retires an empty flow. A new flow becomes the last old one, since recurring flows would
+    /// otherwise starve old ones; an old flow leaves its list.
     pub(crate) fn retire(&mut self, flow: u32) {
         let was_new = self.flow(flow).listed == Listed::New;
         self.remove_first(flow);

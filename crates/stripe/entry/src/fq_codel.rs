@@ -6,8 +6,8 @@
 //!                                                               it is dequeued
 //! ```
 //!
-//! `dequeue` returns the packet of the last `peek`, because a scheduler decides by the length it
-//! has seen.
+//! `dequeue` returns the packet of the last `peek`, because a scheduler decides by the length of
+//! the peeked packet.
 //!
 //! Source: RFC 8290, section 4, and section 5.2 for the defaults.
 
@@ -16,35 +16,35 @@ use crate::ecn::Ecn;
 use crate::flows::Flows;
 use crate::slab::{Slab, Waiting};
 
-/// RFC 8290, section 4.1.
+/// Maximum packets dropped at once (RFC 8290, section 4.1).
 const BATCH_PACKETS_MAX: u32 = 64;
 
-/// Parameters of the queue.
+/// Parameters of an FQ-CoDel queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelPlan {
-    /// CoDel.
+    /// Parameters of CoDel.
     pub codel: CoDelPlan,
     /// Number of hashed queues.
     pub flows: u32,
-    /// Bytes per turn; normally the longest packet (RFC 8290, section 5.2.4).
+    /// Bytes that a flow may send per turn; normally the longest packet (RFC 8290, section 5.2.4).
     pub quantum_bytes: u32,
-    /// Maximum backlog.
+    /// Maximum backlog in bytes.
     pub limit_bytes: u64,
-    /// Maximum backlog, allocated at the start.
+    /// Maximum backlog in packets; memory for it is allocated at the start.
     pub limit_packets: u32,
     /// Whether packets that support ECN are marked.
     pub ecn: bool,
-    /// Perturbation of flow hashes against chosen collisions.
+    /// Seed of flow hashes, which protects against deliberate collisions.
     pub seed: u64,
 }
 
 impl FqCodelPlan {
-    /// RFC 8290, section 5.2.5.
+    /// Default number of queues (RFC 8290, section 5.2.5).
     pub const FLOWS: u32 = 1_024;
-    /// RFC 8290, section 5.2.3.
+    /// Default limit in packets (RFC 8290, section 5.2.3).
     pub const LIMIT_PACKETS: u32 = 10_240;
 
-    /// Defaults for packets of at most `longest_bytes`.
+    /// Default parameters for packets of at most `longest_bytes`.
     pub fn of_packets(longest_bytes: u32) -> Self {
         Self {
             codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
@@ -67,7 +67,7 @@ impl Default for FqCodelPlan {
 /// Packet to enqueue.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<P> {
-    /// Hash of its flow.
+    /// Hash of the packet's flow.
     pub flow_hash: u64,
     /// Length in bytes.
     pub bytes: u32,
@@ -86,7 +86,7 @@ pub struct Dequeued<P> {
     pub bytes: u32,
     /// Whether ECN must be set to CE.
     pub marked: bool,
-    /// Time from arrival until choice.
+    /// Time from the packet's arrival until it was chosen.
     pub sojourn_ns: u64,
 }
 
@@ -95,40 +95,40 @@ pub struct Dequeued<P> {
 pub struct Dropped<P> {
     /// Packet.
     pub packet: P,
-    /// Reason.
+    /// Reason of the drop.
     pub reason: DropReason,
 }
 
 /// Reason of a drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// Sojourn above the target for too long.
+    /// The sojourn time exceeded the target for too long.
     Target,
-    /// Longest flow of a full queue.
+    /// The queue was full, and the packet's flow was the longest.
     Limit,
 }
 
-/// Counters.
+/// Counters of packets and sojourn times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Arrivals.
+    /// Packets that were offered.
     pub enqueued_packets: u64,
-    /// Departures.
+    /// Packets that left the queue without being dropped.
     pub dequeued_packets: u64,
-    /// Marked departures.
+    /// Packets that left with a mark.
     pub marked_packets: u64,
     /// Packets dropped for [`DropReason::Target`].
     pub dropped_target_packets: u64,
     /// Packets dropped for [`DropReason::Limit`].
     pub dropped_limit_packets: u64,
-    /// Sum of sojourns.
+    /// Sum of the sojourn times.
     pub sojourn_sum_ns: u128,
-    /// Longest sojourn.
+    /// Longest sojourn time.
     pub sojourn_max_ns: u64,
 }
 
 impl Counters {
-    /// Sums over two successive queues.
+    /// Sums the counters of two successive queues.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self {
@@ -156,7 +156,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// Queue with all its memory.
+    /// Creates an empty queue and allocates all its memory.
     ///
     /// # Panics
     /// The plan has no flows, no quantum, or no space.
@@ -165,7 +165,7 @@ impl<P> FqCodel<P> {
         assert!(plan.limit_packets > 0, "there is room for a packet");
         Self {
             plan,
-            // A new packet is stored before another is dropped for it.
+            // A new packet is stored before another is dropped to make room.
             slab: Slab::new(plan.limit_packets + 1),
             flows: Flows::new(plan.flows, plan.quantum_bytes),
             chosen: None,
@@ -185,7 +185,7 @@ impl<P> FqCodel<P> {
         self.plan.codel.interval_ns = interval_ns;
     }
 
-    /// CoDel's target.
+    /// Returns CoDel's target.
     pub const fn target_ns(&self) -> u64 {
         self.plan.codel.target_ns
     }
@@ -205,12 +205,12 @@ impl<P> FqCodel<P> {
         self.backlog_packets == 0
     }
 
-    /// Counters.
+    /// Counters of packets and sojourn times.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Enqueues a packet; the drops may include it.
+    /// Enqueues a packet. Passes dropped packets to `dropped`, possibly including this one.
     pub fn enqueue(
         &mut self,
         now_ns: u64,
@@ -231,7 +231,7 @@ impl<P> FqCodel<P> {
         while self.is_over_limit() && self.drop_batch(&mut dropped) {}
     }
 
-    /// Next packet.
+    /// Returns the next packet without removing it.
     pub fn peek(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<&Dequeued<P>> {
         if self.chosen.is_none() {
             self.chosen = self.choose(now_ns, dropped);
@@ -321,7 +321,7 @@ impl<P> FqCodel<P> {
     }
 }
 
-/// `mix64`, variant 13 of Stafford (Steele, Lea and Flood 2014, "SplitMix").
+/// Mixes bits by `mix64`, variant 13 of Stafford (Steele, Lea and Flood 2014, "SplitMix").
 const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,4 @@
-//! Entry queue of a tunnel, before a slower scheduler.
+//! Entry queue of a tunnel, in front of a slower scheduler.
 //!
 //! ```text
 //!   enqueue ──► flow by its hash        new, old: deficit round robin       dequeue

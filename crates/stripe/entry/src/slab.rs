@@ -1,4 +1,4 @@
-//! Slab of packets, with linked lists through it.
+//! Slab of packets, linked into lists.
 
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -16,7 +16,7 @@ struct Place<P> {
     next: u32,
 }
 
-/// All slots are allocated at the start.
+/// Slab whose slots are all allocated at the start.
 #[derive(Debug)]
 pub(crate) struct Slab<P> {
     places: Vec<Place<P>>,

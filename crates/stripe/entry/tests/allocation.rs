@@ -1,4 +1,4 @@
-//! Nothing is allocated after set-up.
+//! Tests that nothing is allocated after set-up.
 
 use gingham_entry::{Ecn, FqCodel, FqCodelPlan, Offered};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -7,7 +7,7 @@ use std::alloc::System;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Other threads allocate now and then: the smallest count of ten stretches is used.
+/// Other threads allocate now and then; therefore the smallest count of ten stretches is used.
 #[test]
 fn packets_cause_no_allocation() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 100, ..FqCodelPlan::default() });

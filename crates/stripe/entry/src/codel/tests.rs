@@ -13,7 +13,7 @@ fn standing(sojourn_ns: u64, markable: bool) -> impl FnMut() -> Option<Popped<u3
     move || Some(Popped { packet: 0, sojourn_ns, left_bytes: 100_000, markable })
 }
 
-/// Times of drops and of marks in a standing queue that is dequeued every millisecond.
+/// Returns the times of drops and of marks in a standing queue that is dequeued every millisecond.
 fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<u64>, Vec<u64>) {
     let (mut drops, mut marks) = (Vec::new(), Vec::new());
     for ms in from_ms..to_ms {
@@ -44,7 +44,7 @@ fn marks_replace_drops_for_ecn_capable_packets() {
     assert!(drops.is_empty());
 }
 
-/// 100 ms / √n in whole ns.
+/// The law gives 100 ms / √n in whole ns.
 #[test]
 fn control_law_is_exact() {
     let spans: Vec<_> = [1, 2, 3, 4, 5, 10, 100].map(|n| control_law(0, 100 * MS, n)).to_vec();
@@ -73,9 +73,9 @@ fn single_waiting_packet_is_not_dropped() {
     }
 }
 
-/// Seven drops until 502 ms; above the target again from 503 on, hence dropping from 603, within 16
-/// intervals. The count resumes at 7 - 1 = 6: the next drop comes 100 / √6 = 40.8 ms later, at 644,
-/// then 100 / √7 = 37.8 at 682.
+/// The first phase drops seven packets until 502 ms. The sojourn exceeds the target again from 503
+/// ms on, hence dropping resumes at 603, within 16 intervals. The count resumes at 7 - 1 = 6: the
+/// next drop comes 100 / √6 = 40.8 ms later, at 644, then another 100 / √7 = 37.8 later, at 682.
 #[test]
 fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     let mut codel = CoDel::NEW;
@@ -91,7 +91,7 @@ fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     assert_eq!(drops, [2_400, 2_500]);
 }
 
-/// Pseudocode of RFC 8289, section 5, written independently: 0 stands for no time.
+/// Pseudocode of RFC 8289, section 5, written independently: a time of 0 means none.
 #[derive(Default)]
 struct Pseudocode {
     first_above_time: u64,
@@ -155,8 +155,8 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// Phases of a queue that stands, empties or is short, with another sojourn of the first packet
-    /// than of the later ones: both implementations drop equally many at each instant.
+    /// In phases the queue stands, empties or is short, and the first packet has another sojourn
+    /// than later ones. Both implementations drop equally many packets at each instant.
     #[test]
     fn drops_match_the_pseudocode(
         phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),

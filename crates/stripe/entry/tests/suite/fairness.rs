@@ -25,8 +25,8 @@ fn sparse_flow_goes_first() {
 }
 
 /// Flow 1, with packets of 400, sends three (credits 600, 200, -200) and becomes old. Flow 2 sends
-/// its only one and becomes old behind flow 1, which sends its fourth (credits 400). Another packet
-/// of flow 2 waits until flow 1's turn is over.
+/// its only packet and becomes old behind flow 1, which sends its fourth (credits 400). Another
+/// packet of flow 2 waits until flow 1's turn is over.
 #[test]
 fn intermittent_flow_does_not_starve_others() {
     let mut queue = FqCodel::new(plan());

@@ -1,11 +1,11 @@
-//! Overflow, and standing queues.
+//! Tests of overflow and standing queues.
 
 use crate::support::{MS, fill, go, offer, plan};
 use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, FqCodelPlan};
 use std::time::Duration;
 
-/// Flow 1 has 8 of 10 packets and the most bytes: a packet of flow 2 drops half of them from the
-/// head.
+/// Flow 1 has 8 of 10 packets and the most bytes. A packet of flow 2 causes half of flow 1's
+/// packets to be dropped from the head.
 #[test]
 fn overflow_drops_half_of_the_longest_queue() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 10, ..plan() });
@@ -38,7 +38,7 @@ fn packet_longer_than_the_limit_is_dropped() {
     assert_eq!((dropped, queue.is_empty()), (vec![(1, 0)], true));
 }
 
-/// Milliseconds of drops and marks, for two arrivals and one departure per millisecond.
+/// Returns the times of drops and marks in ms, for two arrivals and one departure per millisecond.
 fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
     let mut queue = FqCodel::new(plan());
     queue.set_target(target_ns);
@@ -62,7 +62,7 @@ fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
 }
 
 /// The packet that leaves at n ms arrived at n / 2, rounded down: the sojourn reaches 5 ms at 9 ms.
-/// The first signal comes an interval later, and another after that.
+/// The first signal comes an interval later, the next after another interval.
 #[test]
 fn standing_queue_is_marked_or_dropped_by_ecn_capability() {
     assert_eq!(stand(Ecn::NotEct, 5 * MS), (vec![109, 209], vec![]));
