@@ -11,26 +11,26 @@
 //!
 //! Invariants: an arbiter serves a queue whenever one is eligible, and changes nothing otherwise.
 
-/// Head of a queue.
+/// First packet of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// Length in bytes.
     pub length_bytes: u32,
-    /// Arrival at the queue, in ps.
+    /// Arrival time at the queue, in ps.
     pub arrival_ps: u64,
 }
 
-/// Queues at one instant.
+/// State of the queues at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a> {
     eligible: &'a [u64],
-    /// Empty if the arbiter does not distinguish heads.
+    /// First packets; empty if the arbiter does not distinguish them.
     heads: &'a [Head],
 }
 
 impl<'a> Ready<'a> {
-    /// View of queues. The bits in `eligible` mark those that can send, from queue 0 in the lowest
-    /// bit of the first word.
+    /// Describes queues by bits in `eligible` for those that can send, from queue 0 in the lowest
+    /// bit of the first word, and by their heads.
     ///
     /// Panics if there are bits beyond the heads.
     pub fn new(eligible: &'a [u64], heads: &'a [Head]) -> Self {
@@ -39,12 +39,12 @@ impl<'a> Ready<'a> {
         ready
     }
 
-    /// View without heads: each counts as an empty packet at time 0.
+    /// Describes queues without heads: each counts as an empty packet at time 0.
     pub const fn alike(eligible: &'a [u64]) -> Self {
         Self { eligible, heads: &[] }
     }
 
-    /// Eligible queues, as bits.
+    /// Bit mask of eligible queues.
     pub const fn eligible(&self) -> &'a [u64] {
         self.eligible
     }
@@ -59,7 +59,7 @@ impl<'a> Ready<'a> {
         self.eligible[queue / 64] >> (queue % 64) & 1 == 1
     }
 
-    /// Head of a queue.
+    /// First packet of a queue.
     pub const fn head(&self, queue: usize) -> Head {
         if self.heads.is_empty() {
             return Head { length_bytes: 0, arrival_ps: 0 };
@@ -67,7 +67,7 @@ impl<'a> Ready<'a> {
         self.heads[queue]
     }
 
-    /// Eligible queues in order.
+    /// Eligible queues in ascending order.
     pub fn queues(&self) -> impl Iterator<Item = usize> {
         self.eligible.iter().enumerate().flat_map(|(index, &word)| {
             let mut left = word;
@@ -80,7 +80,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Scheduler of queues by their visible state.
+/// Scheduler that chooses among queues by their visible state.
 ///
 /// ```
 /// use gingham_fairq::{Arbiter, DeficitRoundRobin, Head, Ready};
@@ -95,11 +95,12 @@ impl<'a> Ready<'a> {
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 pub trait Arbiter {
-    /// Chooses an eligible queue and takes its head as sent. `ready` must have the number of queues
-    /// of the arbiter; otherwise it may panic or starve a queue.
+    /// Chooses an eligible queue, whose head counts as sent. `ready` must describe as many queues
+    /// as the arbiter has; otherwise the arbiter may panic or starve a queue.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
-    /// Choice of [`Self::serve`] without a change of state, for grants that may be refused.
+    /// Returns the choice of [`Self::serve`] without changing the state, for grants that may be
+    /// refused.
     fn peek(&self, ready: &Ready<'_>) -> Option<usize>
     where
         Self: Clone,

@@ -9,11 +9,11 @@
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.1 to 3.4. The receiver of a striped
 //! stream also runs the scheduler (section 4); a choice must not depend on the length of the next
-//! packet, arrivals, or empty queues, which it does not know.
+//! packet, arrivals, or empty queues, which the receiver does not know.
 //!
 //! Invariant: two equal states that are charged equal lengths remain equal.
 
-/// Scheduler that chooses only by the lengths charged.
+/// Scheduler that chooses only by the lengths of earlier packets.
 ///
 /// ```
 /// use gingham_fairq::{Causal, SurplusRoundRobin};
@@ -64,11 +64,11 @@ pub trait Causal {
     /// Function f of the paper: channel of the next packet.
     fn current(&self) -> usize;
 
-    /// Function g of the paper: charges the current channel.
+    /// Function g of the paper: counts a packet on the current channel.
     fn charge(&mut self, length_bytes: u32);
 }
 
-/// Causal scheduler with rounds; a queue may skip its turn.
+/// Causal scheduler with rounds, in which a queue may skip its turn.
 pub trait Rounds: Causal {
     /// Passes the turn to the next channel.
     ///

@@ -1,5 +1,5 @@
-//! Deficit round robin: a quantum of bytes per turn, and packets only as far as the saved deficit
-//! covers them.
+//! Deficit round robin: each turn adds a quantum of bytes to a queue's deficit, and packets are
+//! sent while the deficit covers them.
 //!
 //! ```text
 //!   quantum 500, head 300: deficit 500 -> 200      head 300 > 200: on to the next queue
@@ -14,7 +14,7 @@
 use crate::error::check_quanta;
 use crate::{Arbiter, Ready, SchedulerError};
 
-/// Deficit round robin.
+/// Deficit round robin with a quantum for each queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeficitRoundRobin<const CAPACITY: usize> {
     count: usize,
@@ -30,7 +30,7 @@ struct Queue {
 }
 
 impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
-    /// Creates a scheduler; each quantum must be at least the longest packet.
+    /// Creates a scheduler with a quantum for each queue, at least the longest packet.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         check_quanta::<CAPACITY>(longest_bytes, quanta_bytes)?;
         let mut queues = [Queue::default(); CAPACITY];

@@ -4,12 +4,12 @@ use core::fmt;
 
 use crate::Round;
 
-/// Table of [`crate::TwoLevelTables`].
+/// Arbitration table of [`crate::TwoLevelTables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// High priority.
+    /// Table of high priority.
     High,
-    /// Low priority.
+    /// Table of low priority.
     Low,
 }
 
@@ -25,96 +25,96 @@ impl fmt::Display for Table {
 /// Invalid parameter of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerError {
-    /// No channels or queues.
+    /// There are no channels or queues.
     NoChannels,
-    /// Too many channels or queues.
+    /// There are too many channels or queues.
     TooManyChannels {
         /// Number requested.
         count: usize,
-        /// Capacity.
+        /// Maximum number.
         count_max: usize,
     },
     /// The longest packet has no bytes.
     NoLongestPacket,
-    /// Quantum below the longest packet.
+    /// A quantum is shorter than the longest packet.
     QuantumTooSmall {
         /// Channel or queue, from 0.
         channel: usize,
-        /// Bytes per round.
+        /// Quantum in bytes.
         quantum_bytes: u32,
-        /// Bytes.
+        /// Longest packet in bytes.
         longest_bytes: u32,
     },
-    /// Weight or rate of zero.
+    /// A weight or rate is zero.
     NoShare {
         /// Channel or queue, from 0.
         channel: usize,
     },
-    /// Priority above the highest.
+    /// A priority level is above the highest.
     LevelTooHigh {
         /// Queue, from 0.
         queue: usize,
-        /// Level.
+        /// Requested level.
         level: usize,
         /// Highest level.
         level_max: usize,
     },
-    /// Absent channel.
+    /// The channel does not exist.
     NoSuchChannel {
         /// Channel, from 0.
         channel: usize,
         /// Number of channels.
         count: usize,
     },
-    /// Deficit of zero, or above the quantum.
+    /// A deficit is zero, or above the quantum.
     DeficitOutside {
         /// Channel, from 0.
         channel: usize,
-        /// Bytes.
+        /// Deficit in bytes.
         deficit_bytes: u32,
         /// Quantum of the round, in bytes.
         quantum_bytes: u32,
     },
-    /// Exclusion of the last channel.
+    /// The last channel would be excluded.
     LastChannel {
         /// Channel, from 0.
         channel: usize,
     },
-    /// Quanta changed at a round already reached.
+    /// The round of a quantum change was already reached.
     RoundReached {
         /// Channel, from 0.
         channel: usize,
-        /// Round.
+        /// First round with the new quantum.
         from: Round,
     },
-    /// Too many slots.
+    /// A table has too many slots.
     TooManySlots {
-        /// Table.
+        /// Table with the slots.
         table: Table,
         /// Number of slots.
         count: usize,
-        /// Maximum.
+        /// Maximum number of slots.
         count_max: usize,
     },
-    /// Slot of an absent queue.
+    /// A slot names a queue that does not exist.
     SlotOutside {
-        /// Table.
+        /// Table with the slot.
         table: Table,
         /// Slot, from 0.
         slot: usize,
-        /// Queue.
+        /// Queue that the slot names.
         queue: usize,
         /// Number of queues.
         queues: usize,
     },
-    /// Slot of the queue above all tables.
+    /// A slot names the queue that precedes all tables.
     SlotOfFirst {
-        /// Table.
+        /// Table with the slot.
         table: Table,
         /// Slot, from 0.
         slot: usize,
     },
-    /// No weight in either table.
+    /// No slot in either table has a weight.
     NoWeight,
 }
 

@@ -1,10 +1,12 @@
-//! First come, first served: the head that arrived first; of equals, that of the lower queue.
+//! First come, first served: serves the head that arrived first; if several did, that of the lowest
+//! queue.
 //!
-//! Queues that send more get more. It depends on arrivals and cannot stripe.
+//! Queues that receive more packets are served more. The choice depends on arrivals and cannot
+//! stripe.
 
 use crate::{Arbiter, Ready};
 
-/// First come, first served.
+/// Arbiter that serves the earliest arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstComeFirstServed;
 

@@ -21,12 +21,12 @@ pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     current: usize,
     left: u32,
     packets: [u32; CAPACITY],
-    /// Packets per turn from the next round on.
+    /// Packets per turn from the next round on, if changed.
     coming: Option<[u32; CAPACITY]>,
 }
 
 impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
-    /// Creates a scheduler from packets per turn.
+    /// Creates a scheduler from the packets per turn of each channel.
     pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
         check_count::<CAPACITY>(packets.len())?;
         if let Some(channel) = packets.iter().position(|packets| *packets == 0) {
@@ -37,8 +37,8 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all, coming: None })
     }
 
-    /// Packets per turn in the ratio of small whole numbers closest to that of the rates, at most
-    /// `slowest_packets_max` for the slowest channel.
+    /// Creates a scheduler from rates. Packets per turn are in the closest ratio of small whole
+    /// numbers, at most `slowest_packets_max` for the slowest channel.
     pub fn by_rates(
         rates_bytes_per_second: &[u64],
         slowest_packets_max: NonZeroU8,
@@ -52,12 +52,12 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Self::new(&packets[..count])
     }
 
-    /// Packets per turn of a channel.
+    /// Number of packets per turn of a channel.
     pub const fn packets(&self, channel: usize) -> u32 {
         self.packets[channel]
     }
 
-    /// Changes the packets per turn from the next round on.
+    /// Changes a channel's packets per turn from the next round on.
     pub fn change(&mut self, channel: usize, packets: u32) -> Result<(), SchedulerError> {
         let count = self.count;
         if channel >= count {

@@ -40,5 +40,5 @@ pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
 pub use two_level::{Slot, TwoLevelTables};
 pub use virtual_clock::VirtualClock;
 
-/// Maximum number of channels or queues; a set of them fits a word.
+/// Maximum number of channels or queues; a bit mask of them fits a 64-bit word.
 pub const CHANNELS_MAX: usize = 64;

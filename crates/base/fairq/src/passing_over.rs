@@ -17,21 +17,21 @@ pub struct PassingOver<S> {
     scheduler: S,
 }
 
-/// Packets per turn for each eligible queue.
+/// Weighted round robin: each eligible queue sends its number of packets per turn.
 pub type WeightedRoundRobin<const CAPACITY: usize> = PassingOver<GeneralisedRoundRobin<CAPACITY>>;
 
 impl<S: Rounds> PassingOver<S> {
-    /// Arbiter that acts as `scheduler` would with only the eligible queues.
+    /// Creates an arbiter that acts as `scheduler` would with only the eligible queues.
     pub const fn new(scheduler: S) -> Self {
         Self { scheduler }
     }
 
-    /// Scheduler.
+    /// Round-based scheduler inside.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// Scheduler, for changes.
+    /// Round-based scheduler inside, for changes.
     pub const fn scheduler_mut(&mut self) -> &mut S {
         &mut self.scheduler
     }
@@ -68,8 +68,8 @@ mod tests {
         assert_eq!(serve(0b11), Some(1));
     }
 
-    /// Queue 0 sends 300 and becomes empty: the 200 left are lost. Queue 1 sends 200 and 450, an
-    /// overdraft of 150, and keeps the debt while idle for a round.
+    /// Queue 0 sends 300 and becomes empty: the rest of 200 is lost. Queue 1 sends 200 and 450, an
+    /// overdraft of 150, and keeps this debt while idle for a round.
     #[test]
     fn emptied_queue_loses_credit_but_keeps_debt() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());
@@ -108,12 +108,12 @@ mod tests {
         assert_eq!(arbiter.serve(&Ready::alike(&[0])), None);
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b010])));
         assert_eq!(order, [Some(1); 4]);
-        // One packet of its old round, two of the next, one of the round after that.
+        // Queue 1 sends one packet in its old round, two in the next, one in the round after that.
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(1));
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// Queue 0 has entered round 2 and has 500 there; queue 1 has 200.
+    /// Queue 0 has entered round 2 and has 500 bytes left there; queue 1 has 200.
     #[test]
     fn quantum_change_applies_to_rounds_not_yet_entered() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
@@ -136,7 +136,7 @@ mod tests {
         );
     }
 
-    /// Queue 0 overdraws by 100 in round 1 and is idle at the beginning of round 2.
+    /// Queue 0 overdraws by 100 in round 1 and is idle when round 2 begins.
     #[test]
     fn debt_is_charged_against_the_new_quantum() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();

@@ -24,7 +24,7 @@ use crate::{
     Arbiter, GeneralisedRoundRobin, Ready, RoundRobin, SchedulerError, WeightedRoundRobin,
 };
 
-/// Levels with an arbiter each.
+/// Priority levels, each with an arbiter.
 #[derive(Clone, Debug)]
 pub struct Priority<A, const CAPACITY: usize> {
     levels: [Level<A>; CAPACITY],
@@ -34,7 +34,7 @@ pub struct Priority<A, const CAPACITY: usize> {
 /// Strict priority over round robin.
 pub type StrictPriority<const CAPACITY: usize> = Priority<RoundRobin, CAPACITY>;
 
-/// Priority over weighted round robin.
+/// Strict or yielding priority over weighted round robin.
 pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
     Priority<WeightedRoundRobin<CAPACITY>, CAPACITY>;
 
@@ -42,21 +42,21 @@ pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
 struct Level<A> {
     queues: u64,
     turn: A,
-    /// Services since the last of a lower level, counted while a lower level was eligible.
+    /// Services since a lower level was last served, counted while a lower level was eligible.
     served: u32,
 }
 
 impl<const CAPACITY: usize> StrictPriority<CAPACITY> {
-    /// Creates an arbiter from the level of each queue, from 0, the lowest, below `CAPACITY`.
+    /// Creates an arbiter from the level of each queue: 0, the lowest, to `CAPACITY` - 1.
     pub fn new(levels: &[usize]) -> Result<Self, SchedulerError> {
         Self::over(levels, &RoundRobin::new(levels.len()), None)
     }
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// Creates an arbiter from the level of each queue, 0 the lowest, and its packets per turn.
-    /// Levels yield after `yield_after` packets, or never. Panics if the numbers of levels and
-    /// weights differ.
+    /// Creates an arbiter from the level of each queue (0 is the lowest) and its packets per turn.
+    /// Levels yield after `yield_after` packets, or never. Panics if `levels` and weights differ in
+    /// length.
     pub fn new(
         levels: &[usize],
         weights: &[u32],
@@ -69,7 +69,7 @@ impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// Changes the packets per turn from the next round of the level on.
+    /// Changes a queue's packets per turn from the next round of its level on.
     pub fn change(&mut self, queue: usize, packets: u32) -> Result<(), SchedulerError> {
         let holds = |level: &&mut Level<_>| level.queues >> queue & 1 == 1;
         // A queue that does not exist is unknown to every level; any of them reports it.
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
     }
 
-    /// Of nine services, six, two and one.
+    /// Nine services go to the three levels as six, two and one.
     #[test]
     fn each_of_three_levels_yields_to_all_lower_levels() {
         let mut arbiter = weighted([2, 1, 0], [1; 3], 2);
@@ -205,15 +205,16 @@ mod tests {
         let mut arbiter = weighted([1, 0], [1; 2], 2);
         assert_eq!(order(&mut arbiter, [0b01; 3]), [Some(0); 3]);
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // One counts; the service of the lower level while the higher one is empty resets the
+        // One service counts; a service of the lower level while the higher one is empty resets the
         // count.
         assert_eq!(order(&mut arbiter, [0b11, 0b10]), [0, 1].map(Some));
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // Two count, then no lower level is eligible; the next one is served at once.
+        // Two services count, then no lower level is eligible; the next lower one is served at
+        // once.
         assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
     }
 
-    /// Level 1 is in the middle of its round, level 0 at the beginning of one.
+    /// Level 1 is within its round; level 0 is at the beginning of one.
     #[test]
     fn weights_change_at_the_round_end_of_their_level() {
         let mut arbiter = weighted([1, 1, 0, 0], [2, 1, 1, 1], 1);

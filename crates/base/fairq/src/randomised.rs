@@ -3,14 +3,15 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.4. Both ends of a stripe draw equal
 //! words, from a shared seed.
 //!
-//! Invariants: one word per packet, and one for the first; equal probabilities to within 2^-58.
+//! Invariants: one random word is drawn at the start and one per packet; probabilities are equal to
+//! within 2^-58.
 
 use core::fmt;
 
 use crate::error::check_count;
 use crate::{CHANNELS_MAX, Causal, SchedulerError};
 
-/// Channels drawn uniformly by random words.
+/// Scheduler that draws channels uniformly by random words.
 #[derive(Clone)]
 pub struct Randomised<W> {
     count: usize,
@@ -27,7 +28,7 @@ impl<W: FnMut() -> u64> Randomised<W> {
         Ok(scheduler)
     }
 
-    /// The high half of word times count is uniform over the channels.
+    /// Draws a channel: the high half of word times count is uniform.
     fn draw(&mut self) {
         let product = u128::from((self.words)()) * self.count as u128;
         self.current = usize::try_from(product >> 64).expect("below the count");

@@ -15,8 +15,8 @@ const PARTS: u128 = 1_000_000_000;
 
 /// Returns a whole number for each rate above 0, at most `lowest_max` for the lowest.
 ///
-/// The ratio minimises the largest relative error of any share; ties take the smallest numbers. A
-/// half rounds up.
+/// The ratio minimises the largest relative error of any share, with the smallest numbers if
+/// several do. A half rounds up.
 pub(crate) fn closest<const CAPACITY: usize>(
     rates: &[u64],
     lowest_max: NonZeroU8,
@@ -39,7 +39,7 @@ fn whole(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     (2 * u128::from(of_lowest) * rate + lowest) / (2 * lowest)
 }
 
-/// Error of [`whole`], in [`PARTS`] of the share.
+/// Relative error of [`whole`], in units of 1 / [`PARTS`].
 fn off(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let share = u128::from(of_lowest) * u128::from(rate);
     (whole(rate, lowest, of_lowest) * u128::from(lowest)).abs_diff(share) * PARTS / share
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn equal_errors_select_the_smallest_numbers() {
-        // 1 : 2, 2 : 4 and, with a half rounded up, 3 : 6 are all off by an eleventh; 4 : 7 by a
-        // twenty-second.
+        // 1 : 2, 2 : 4 and, with a half rounded up, 3 : 6 all have an error of an eleventh; 4 : 7
+        // by a twenty-second.
         assert_eq!([3, 4, 6].map(|most| ratio([6, 11], most)), [[1, 2], [4, 7], [6, 11]]);
         assert_eq!(ratio([7, 7, 7], 8), [1, 1, 1]);
     }

@@ -10,7 +10,7 @@
 use crate::error::check_count;
 use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};
 
-/// Round robin over contenders `0..count`.
+/// Round-robin arbiter over contenders `0..count`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRobin {
     count: usize,
@@ -23,7 +23,7 @@ impl RoundRobin {
         Self { count, next: 0 }
     }
 
-    /// As [`Self::new`], for a number from a user or peer, at most [`CHANNELS_MAX`].
+    /// As [`Self::new`], for a `count` from a user or peer, at most [`CHANNELS_MAX`].
     pub const fn try_new(count: usize) -> Result<Self, SchedulerError> {
         match check_count::<CHANNELS_MAX>(count) {
             Ok(()) => Ok(Self::new(count)),
@@ -57,7 +57,7 @@ impl Rounds for RoundRobin {
 }
 
 impl Arbiter for RoundRobin {
-    // Called at every hop of a worm.
+    // This is called at every hop of a packet and must be fast.
     #[inline]
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
         let winner = match *ready.eligible() {
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// 70 contenders need two words.
+    /// Tests 70 contenders, which need two words.
     #[test]
     fn word_search_matches_linear_search() {
         let mut state = 1_u64;

@@ -32,7 +32,7 @@ pub use standing::{Change, Standing};
 use crate::error::check_quanta;
 use crate::{Causal, Rounds, SchedulerError};
 
-/// Surplus round robin.
+/// Surplus round robin over channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SurplusRoundRobin<const CAPACITY: usize> {
     count: usize,
@@ -44,12 +44,12 @@ pub struct SurplusRoundRobin<const CAPACITY: usize> {
 }
 
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
-    /// Creates a scheduler at round 1; each quantum must be at least the longest packet.
+    /// Creates a scheduler at round 1 with a quantum for each channel, at least the longest packet.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         Self::starting_at(Round::FIRST, longest_bytes, quanta_bytes)
     }
 
-    /// As [`Self::new`], with another first round.
+    /// As [`Self::new`], starting at another round.
     pub fn starting_at(
         round: Round,
         longest_bytes: u32,
@@ -64,7 +64,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(Self { count, current: 0, round, begun: false, longest_bytes, channels })
     }
 
-    /// Current round, the paper's G.
+    /// Current round, called G in the paper.
     pub const fn round(&self) -> Round {
         self.round
     }
@@ -105,7 +105,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// Announces another quantum from a round not reached yet, in place of an earlier announcement.
+    /// Announces another quantum from a round not reached yet; replaces an earlier announcement.
     pub fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
         self.check_channel(channel)?;
         let standing = Standing { coming: Some(change), ..self.channels[channel] };
@@ -117,7 +117,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// As [`Self::change`], from the first round that the channel has not entered.
+    /// As [`Self::change`], effective in the first round that the channel has not entered.
     pub fn change_soon(
         &mut self,
         channel: usize,
@@ -138,7 +138,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.set_standing(channel, standing)
     }
 
-    /// Whether charges and standings at most `rounds_max` rounds away can lead to this state.
+    /// Whether the state can result from packets and markers at most `rounds_max` rounds away.
     pub fn is_sound(&self, rounds_max: u32) -> bool {
         let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
         let sound = |(channel, standing): (usize, &Standing)| {
@@ -192,8 +192,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         }
     }
 
-    /// Starts the next round or, if all channels are further ahead, the first that one of them is
-    /// at.
+    /// Starts the next round or, if all channels are further ahead, the first round that one of
+    /// them has reached.
     fn start_round(&mut self) {
         let ahead = |standing: &Standing| standing.next.round.ahead_of(self.round);
         let channels = &self.channels[..self.count];
@@ -218,7 +218,7 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
         self.count
     }
 
-    /// Valid even if the state was overwritten.
+    /// Returns a valid channel even if the state was overwritten.
     fn current(&self) -> usize {
         self.current.min(self.count - 1)
     }
@@ -235,8 +235,8 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> Rounds for SurplusRoundRobin<CAPACITY> {
-    /// A queue that becomes empty in its turn loses the rest of it; one that is empty when its turn
-    /// comes keeps its debt.
+    /// Passes the turn. A queue that becomes empty in its turn loses the rest of it; a queue that
+    /// is empty when its turn comes keeps its debt.
     fn pass(&mut self) {
         let (channel, round) = (self.current(), self.round.next());
         let is_last = self.is_last(channel);

@@ -25,7 +25,7 @@
 use crate::error::check_count;
 use crate::{Arbiter, Ready, SchedulerError, Table};
 
-/// Queue above both tables.
+/// Queue that precedes both tables.
 const FIRST_QUEUE: usize = 15;
 
 const QUEUES_MAX: usize = FIRST_QUEUE + 1;
@@ -39,10 +39,10 @@ const UNITS_OF_LIMIT: i64 = 64;
 
 const NO_LIMIT: u8 = 255;
 
-/// Turn of one queue.
+/// Table entry: the turn of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
-    /// Queue, 0 to 14.
+    /// Number of the queue, 0 to 14.
     pub queue: u8,
     /// Weight in units of 64 bytes; 0 skips the slot.
     pub weight: u8,
@@ -64,7 +64,7 @@ pub struct Slot {
 pub struct TwoLevelTables {
     high: Turns,
     low: Turns,
-    /// In units of 64 bytes; `None` is unlimited.
+    /// Limit of high priority in units of 64 bytes; `None` is unlimited.
     limit_units: Option<i64>,
     left_units: i64,
 }
@@ -73,7 +73,7 @@ impl TwoLevelTables {
     /// Creates an arbiter for at most 16 queues with the limit of high priority in units of 4,096
     /// bytes: 0 for a single packet, 255 for no limit.
     ///
-    /// Queue 15 has no slot. At least one slot must have a weight.
+    /// Queue 15 may have no slot. At least one slot must have a weight above 0.
     pub fn new(
         queues: usize,
         high: &[Slot],
@@ -92,7 +92,7 @@ impl TwoLevelTables {
         Ok(Self { high, low, limit_units, left_units: units })
     }
 
-    /// Bits of queues that can be served: those with a weight, and queue 15.
+    /// Bit mask of queues that can be served: those with a weight, and queue 15.
     pub const fn served(&self) -> u64 {
         self.high.served | self.low.served | 1 << FIRST_QUEUE
     }
@@ -125,7 +125,7 @@ struct Turns {
     served: u64,
     count: usize,
     current: usize,
-    /// Rest of the weight of the current slot; the turn is over at 0 and below.
+    /// Unused weight of the current slot; its turn is over at 0 and below.
     left_units: i64,
     slots: [Slot; SLOTS_MAX],
 }
@@ -156,7 +156,7 @@ impl Turns {
         Ok(turns)
     }
 
-    /// At least one eligible queue must have a weight.
+    /// Serves a queue; at least one eligible queue must have a weight.
     fn serve(&mut self, eligible: u64, units: impl Fn(usize) -> i64) -> usize {
         let can_send = |slot: Slot| eligible >> slot.queue & 1 == 1;
         if self.left_units <= 0 || !can_send(self.slots[self.current]) {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
 
-    /// A packet costs 2 units: slot 0:3 has 3 -> 1 -> -1, two packets.
+    /// A packet costs 2 units. Slot 0:3 sends two packets: 3 -> 1 -> -1.
     #[test]
     fn packet_is_sent_while_any_weight_remains() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -220,8 +220,8 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, sets), [0, 1, 0, 0, 0, 1].map(Some));
     }
 
-    /// A limit of 64 units. A packet of 2,048 bytes costs 32 and one of 2,049 bytes 33: two of
-    /// either; at 1,024 bytes, 16 units, four.
+    /// The limit is 64 units. A packet of 2,048 bytes costs 32 units and one of 2,049 bytes 33: two
+    /// of either are sent. At 1,024 bytes, 16 units, four are.
     #[test]
     fn high_priority_yields_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
@@ -232,8 +232,8 @@ mod tests {
         assert_eq!(order(&mut tables(), 1_024, [0b11; 8]), four);
     }
 
-    /// High priority alone uses up its limit of two packets and continues; low priority restores
-    /// it.
+    /// High priority alone uses up its limit of two packets and continues; a packet of low priority
+    /// restores the limit.
     #[test]
     fn high_limit_is_consumed_while_low_priority_is_idle() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();

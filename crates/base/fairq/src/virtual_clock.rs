@@ -6,12 +6,12 @@
 //! ```
 //!
 //! Source: Zhang, "VirtualClock: a new traffic control algorithm for packet switching networks",
-//! 1990, as used by the routers of Yum et al. 2002, section 3. It depends on arrivals and cannot
-//! stripe.
+//! 1990, as used by the routers of Yum et al. 2002, section 3. The choice depends on arrivals and
+//! cannot stripe.
 //!
-//! Invariants: stamps in a queue increase; under backlog, between two packets of a queue with time
-//! `t` per packet, one with `t'` sends at most `ceil(t / t')` + 1. Queues without a rate come last,
-//! earliest arrival first.
+//! Invariants: stamps in a queue increase; under backlog, between two packets of a queue that needs
+//! time `t` per packet, a queue that needs `t'` sends at most `ceil(t / t')` + 1 packets. Queues
+//! without a rate come last, earliest arrival first.
 
 use core::num::NonZeroU64;
 
@@ -20,8 +20,8 @@ use crate::{Arbiter, Head, Ready, SchedulerError};
 
 const SECOND_PS: u128 = 1_000_000_000_000;
 
-/// Binary places of the time per byte, which avoid a division; the error is far below a ps per
-/// packet.
+/// Number of binary places of the time per byte, which avoid a division; the error is far below a
+/// ps per packet.
 const PLACES: u32 = 32;
 
 /// VirtualClock with a rate per queue.
@@ -46,7 +46,7 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// Stamp to the nearest ps; best effort comes last.
+    /// Returns the stamp to the nearest ps; a queue for best effort comes last.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);
@@ -86,7 +86,7 @@ impl<const CAPACITY: usize> Arbiter for VirtualClock<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// 1,000 bytes take 1 us in queue 0, 2 us in queue 1; queue 2 reserves nothing.
+    /// A packet of 1,000 bytes takes 1 us in queue 0 and 2 us in queue 1; queue 2 has no rate.
     #[test]
     fn smallest_stamp_is_served_first_and_best_effort_last() {
         let rates = [1_000_000_000, 500_000_000, 0].map(NonZeroU64::new);
@@ -94,7 +94,8 @@ mod tests {
         let head = |arrival_ps| Head { length_bytes: 1_000, arrival_ps };
         let heads = [head(0), head(0), head(0)];
         let order: [_; 6] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[7], &heads)));
-        // Stamps in us: queue 0 at 1, 2, 3, 4; queue 1 at 2, 4; a tie goes to the lower number.
+        // Stamps in us: queue 0 at 1, 2, 3, 4; queue 1 at 2, 4; of equal stamps, that of the lower
+        // queue is first.
         assert_eq!(order, [0, 0, 1, 0, 0, 1].map(Some));
         assert_eq!(arbiter.serve(&Ready::new(&[0b100], &heads)), Some(2));
 

@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-/// Round, modulo 2^32.
+/// Round number, modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round(u32);
 
@@ -13,12 +13,12 @@ impl Round {
     /// First round.
     pub const FIRST: Self = Self(1);
 
-    /// Round of a number.
+    /// Creates a round from its number.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// Number.
+    /// Number of the round.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -40,7 +40,7 @@ impl Round {
         self.ahead_of(other) > 0
     }
 
-    /// Number of rounds ahead; negative if behind.
+    /// Number of rounds by which this one is ahead; negative if it is behind.
     pub const fn ahead_of(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0).cast_signed()
     }
@@ -52,12 +52,12 @@ impl fmt::Display for Round {
     }
 }
 
-/// Number of a channel's next packet.
+/// Implicit number of a channel's next packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Number {
-    /// Round.
+    /// Round of the packet.
     pub round: Round,
-    /// Bytes left in the turn, 1 to the quantum.
+    /// Bytes left in the turn, from 1 to the quantum.
     pub deficit_bytes: u32,
 }
 

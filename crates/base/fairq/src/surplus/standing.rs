@@ -6,14 +6,14 @@
 //!                             in                   out
 //! ```
 //!
-//! Changing quanta and channels that are out are ours.
+//! Quantum changes and excluded channels are ours, not the paper's.
 //!
-//! Invariants: the deficit is 1 to the quantum while the channel is in, and 0 while it is out; an
-//! announced change belongs to a later round than the next packet.
+//! Invariants: the deficit is 1 to the quantum while the channel is in use, and 0 while it is out;
+//! an announced change belongs to a later round than the next packet.
 
 use crate::{Number, Round};
 
-/// Announced quantum.
+/// Announced change of a quantum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// First round with this quantum.
@@ -25,22 +25,22 @@ pub struct Change {
 /// Complete state of a channel, as sent in a marker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Number of the next packet; while out, a deficit of 0.
+    /// Number of the next packet; its deficit is 0 while the channel is out.
     pub next: Number,
-    /// Quantum of that round in bytes; 0 while out.
+    /// Quantum of the packet's round in bytes; 0 while the channel is out.
     pub quantum_bytes: u32,
-    /// Announced change.
+    /// Announced change of the quantum, if any.
     pub coming: Option<Change>,
 }
 
 impl Standing {
-    /// Channel that begins a turn.
+    /// State of a channel that begins a turn.
     pub const fn beginning(round: Round, quantum_bytes: u32) -> Self {
         let next = Number { round, deficit_bytes: quantum_bytes };
         Self { next, quantum_bytes, coming: None }
     }
 
-    /// Channel that is out.
+    /// State of an excluded channel.
     pub const fn out(round: Round) -> Self {
         Self::beginning(round, 0)
     }
@@ -50,7 +50,8 @@ impl Standing {
         self.quantum_bytes != 0
     }
 
-    /// Applies a change that has become due; the last active channel is never excluded.
+    /// Enters a round and applies a change that has become due; never excludes the last active
+    /// channel.
     pub(super) fn enter(&mut self, round: Round, is_last: bool) {
         self.next.round = round;
         if let Some(change) = self.coming.filter(|change| !change.from.is_after(round)) {
@@ -61,7 +62,7 @@ impl Standing {
         }
     }
 
-    /// Charges a packet of at least the deficit; it may use up several rounds.
+    /// Subtracts a packet that uses up the deficit and possibly several rounds.
     pub(super) fn overdraw(&mut self, length_bytes: u32, is_last: bool) {
         let mut owed_bytes = u64::from(length_bytes.saturating_sub(self.next.deficit_bytes));
         loop {

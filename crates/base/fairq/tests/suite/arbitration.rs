@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// Maximum cost of packets sent while queue 0, always eligible, waited.
+/// Returns the maximum cost of the packets sent while queue 0, always eligible, waited.
 fn longest_wait(
     arbiter: &mut impl Arbiter,
     decisions: &[Decision],
@@ -229,7 +229,7 @@ fn weights_share_one_two_four() {
     assert_eq!(counts(&mut VirtualClock::<3>::new(&rates).unwrap(), 700), expected);
 }
 
-/// The lengths divide no quantum: shares hold to within a quantum and a longest packet.
+/// The lengths divide no quantum: shares are exact to within a quantum and a longest packet.
 #[test]
 fn quanta_share_bytes_for_any_packet_lengths() {
     let (quanta, lengths) = ([1_500, 3_000, 6_000], [64, 700, 1_500]);

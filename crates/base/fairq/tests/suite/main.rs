@@ -1,4 +1,4 @@
-//! Schedulers through their public interface.
+//! Tests of schedulers through their public interface.
 
 mod arbitration;
 mod markers;

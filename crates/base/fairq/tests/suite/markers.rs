@@ -66,7 +66,7 @@ impl Pair {
         self.channels[channel].push_back(marker);
     }
 
-    /// Logical reception: takes packets from the current channel until it is empty.
+    /// Receives as in the paper: takes packets from the current channel until it is empty.
     fn receive(&mut self) {
         while let Some(item) = self.channels[self.receiver.current()].pop_front() {
             match item {
@@ -83,8 +83,8 @@ impl Pair {
     }
 }
 
-/// Equal packets, quanta of one packet, packet 7 lost, a marker with G = 7 on the first channel
-/// before round 7.
+/// Packets are equal, quanta are one packet, and packet 7 is lost; a marker with G = 7 is sent on
+/// the first channel before round 7.
 #[test]
 fn figures_8_to_13_match_the_paper() {
     let mut pair = Pair::new(Scheduler::new(100, &[100, 100]).unwrap());
@@ -237,7 +237,7 @@ fn last_channel_cannot_be_removed() {
     assert_eq!(scheduler.standing(1), Standing::beginning(Round::new(4), 100));
 }
 
-/// Overdrawn by 50 at the end of round 1.
+/// The channel is overdrawn by 50 at the end of round 1.
 #[test]
 fn skipped_channel_resumes_with_the_quantum_of_its_round() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
@@ -257,7 +257,8 @@ fn unreachable_state_is_not_sound() {
     assert!(!scheduler.is_sound(10) && scheduler.is_sound(30));
 }
 
-/// Length, and draws for loss, for a marker after it, and for the marker's loss.
+/// Length of a packet, and random numbers that decide its loss, a marker after it, and the marker's
+/// loss.
 type Sent = (u32, u8, u8, u8);
 
 fn story(packets: usize) -> impl Strategy<Value = Vec<Sent>> {
@@ -274,7 +275,7 @@ fn change_all(scheduler: &mut Scheduler, from: Round, quanta: &[u32]) {
     }
 }
 
-/// Some rounds are shortly before the wrap.
+/// First round of a test, sometimes shortly before the numbers wrap.
 fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }

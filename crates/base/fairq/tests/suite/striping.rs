@@ -62,7 +62,7 @@ fn equal_packets_and_quanta_reduce_surplus_rr_to_round_robin() {
     assert_eq!(channels_of(&mut surplus, &lengths), channels_of(&mut plain, &lengths));
 }
 
-/// SplitMix64.
+/// Random words of SplitMix64.
 fn words(seed: u64) -> impl FnMut() -> u64 + Clone {
     let mut state = seed;
     move || {

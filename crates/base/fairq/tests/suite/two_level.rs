@@ -121,7 +121,7 @@ proptest! {
     }
 }
 
-/// InfiniBand's usual 2,048 bytes of high priority and 256 of low.
+/// Tests InfiniBand's usual packets: 2,048 bytes of high priority and 256 bytes of low priority.
 #[test]
 fn high_limit_shares_match_the_closed_form() {
     let share = |high_limit| {
