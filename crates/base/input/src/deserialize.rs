@@ -26,7 +26,7 @@ pub(crate) fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, Fault> {
     T::deserialize(Reader(root)).map_err(|fault| place(fault, root))
 }
 
-/// Gives `fault` the origin of `value`, or of the faulty key of `value`.
+/// Sets the origin of `fault` to that of `value` or of its faulty key.
 fn place(fault: Fault, value: &Value) -> Fault {
     let key = match (&value.data, fault.unplaced_key()) {
         (Data::Table(table), Some(name)) => table.entry(name),
@@ -128,7 +128,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.deserialize_tuple(length, visitor)
     }
 
-    /// Refuses the list of values in field order that serde would also accept.
+    /// Reads a struct from a table; refuses the list of field values that serde would also accept.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -301,7 +301,7 @@ impl<'de> EnumAccess<'de> for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// Reads the parameters; a bare name has an empty table of them.
+    /// Reads the parameters of an alternative; those of a bare name are an empty table.
     fn parameters<T>(self, read: impl FnOnce(Reader<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let value = match self.content {
             Some(content) => content,

@@ -10,35 +10,35 @@ use crate::value::Origin;
 use serde_json::json;
 use std::fmt;
 
-/// Longest list of names shown in full by `Display`; `to_json` lists all.
+/// Maximum number of names shown by `Display`; `to_json` lists all.
 const LISTED_MAX: usize = 24;
 
 pub(crate) const KNOWN_KEYS: &str = "known keys";
 
-/// Name of a scenario alternative in other simulators or the literature.
+/// Name of an alternative of a key in other simulators or the literature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OtherName {
     /// Foreign name in lower case, with `-` between words.
     pub name: &'static str,
-    /// Equal or nearest alternative in Gingham.
+    /// Equivalent or nearest alternative in Gingham.
     pub ours: &'static str,
     /// Difference between the two; `None` for synonyms.
     pub differs: Option<&'static str>,
 }
 
 impl OtherName {
-    /// Synonym.
+    /// Creates a synonym.
     pub const fn same(name: &'static str, ours: &'static str) -> Self {
         Self { name, ours, differs: None }
     }
 
-    /// Name with a different meaning from the nearest alternative.
+    /// Creates a name whose meaning differs from the nearest alternative.
     pub const fn near(name: &'static str, ours: &'static str, differs: &'static str) -> Self {
         Self { name, ours, differs: Some(differs) }
     }
 }
 
-/// Error in an input, with its place; `Display` prints one to four lines.
+/// Error in an input and its position; `Display` prints one to four lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputError(Box<Report>);
 
@@ -50,7 +50,7 @@ struct Report {
     message: String,
     excerpt: Option<String>,
     expected: Vec<String>,
-    /// Kind of the names in `expected`, such as "known keys".
+    /// Description of the names in `expected`, such as "known keys".
     heading: Option<&'static str>,
     nearest: Option<String>,
     unknown: Option<String>,
@@ -101,7 +101,7 @@ impl InputError {
         })
     }
 
-    /// Adds further faults of the source, and the number of faults beyond these.
+    /// Adds further faults of the source, and how many more there are.
     #[must_use]
     pub fn with_others(mut self, others: Vec<Self>, unnamed: usize) -> Self {
         self.0.others = others;
@@ -109,7 +109,7 @@ impl InputError {
         self
     }
 
-    /// Adds the `known` name nearest to `found`, and the list under `heading`.
+    /// Adds the list of `known` names under `heading`, and the name nearest to `found`.
     #[must_use]
     pub fn suggesting<S: AsRef<str>>(
         mut self,
@@ -198,8 +198,9 @@ impl InputError {
         self
     }
 
-    /// Error as JSON: `code`, `file`, `line`, `column`, `key`, `message`, `expected` and `nearest`,
-    /// null if unknown; with several faults, also `others` and the total number `faults`.
+    /// Returns the error as JSON: `code`, `file`, `line`, `column`, `key`, `message`, `expected`
+    /// and `nearest`, null if unknown; with several faults, also `others` and the total number
+    /// `faults`.
     pub fn to_json(&self) -> serde_json::Value {
         let report = &*self.0;
         let mut json = json!({

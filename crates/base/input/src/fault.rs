@@ -13,7 +13,7 @@ use std::fmt;
 pub(crate) struct Fault {
     kind: Kind,
     origin: Option<Origin>,
-    /// Innermost step first.
+    /// Path of the fault, innermost step first.
     path: Vec<Step>,
 }
 
@@ -74,7 +74,7 @@ impl Fault {
         }
     }
 
-    /// Reports a bare name without its value as a name, not as an empty table.
+    /// Reports a bare name as a name, not as its empty table.
     pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {
             *found = format!("only the name \"{name}\"");

@@ -11,16 +11,16 @@ use std::path::Path;
 /// File given by a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileRead {
-    /// Key with the path, such as `topology.file`.
+    /// Key with the path of the file, such as `topology.file`.
     pub key: String,
     /// Path of the file.
     pub path: String,
-    /// SHA-256 in hexadecimal.
+    /// SHA-256 of the contents in hexadecimal.
     pub sha256: String,
 }
 
 impl FileRead {
-    /// Reads the file of `key`.
+    /// Reads the file that `key` names.
     pub fn open(key: &str, path: &Path) -> io::Result<(Self, Vec<u8>)> {
         let bytes = fs::read(path)?;
         let path = path.display().to_string();
@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     })
 }
 
-/// SHA-256 in hexadecimal.
+/// SHA-256 of bytes in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("a string takes any text");

@@ -11,10 +11,10 @@ use crate::{InputError, Tree};
 
 const KEY: &str = "format";
 
-/// Present format number.
+/// Current format number.
 pub const FORMAT: u32 = 1;
 
-/// Format of a file without a number.
+/// Default format of files without a number.
 pub const fn present() -> u32 {
     FORMAT
 }

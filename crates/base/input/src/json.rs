@@ -5,11 +5,11 @@ use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Tree, Value};
 use serde_json::Value as Json;
 
-/// Maximum nesting depth, above that of any scenario; it protects the stack.
+/// Maximum nesting depth, greater than in any scenario; it protects the stack.
 pub(crate) const DEPTH_MAX: usize = 64;
 
 impl Tree {
-    /// Creates a tree from a scenario built by a program. Keys with a null value are left out.
+    /// Creates a tree from a scenario built by a program; omits keys with a null value.
     pub fn from_json(source: &str, json: &Json) -> Result<Self, InputError> {
         let origin = Origin::whole(source);
         let root = value(json, &origin, DEPTH_MAX).and_then(|root| match root.data {

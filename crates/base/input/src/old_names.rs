@@ -1,5 +1,5 @@
-//! Names of earlier versions. Scenarios with one are refused, and the message gives the present
-//! name.
+//! Names of earlier versions. Scenarios that use one are refused with a message that gives the
+//! present name.
 
 use crate::path::{self, Step};
 use crate::{Data, InputError, Tree, Value};
@@ -35,7 +35,7 @@ impl OldName {
         Self { what: "column", old, new }
     }
 
-    /// Returns the first path of the tree at which this name is written.
+    /// Returns the first path of the tree that uses this name.
     fn written(&self, tree: &Tree) -> Option<String> {
         let steps: Vec<&str> = self.old.split('.').collect();
         let mut found = Vec::new();
@@ -85,7 +85,7 @@ fn first_path(
     })
 }
 
-/// Refuses a scenario with old keys or values, in one message about all of them.
+/// Refuses a scenario with old keys or values; one message lists them all.
 pub(crate) fn refuse(tree: &Tree, names: &[OldName]) -> Result<(), InputError> {
     let written = names.iter().filter_map(|name| Some((name, name.written(tree)?)));
     let written: Vec<(&OldName, String)> = written.collect();

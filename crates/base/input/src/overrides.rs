@@ -30,12 +30,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Sets the value at `path`.
+    /// Sets the value at `path` to a JSON value.
     pub fn set_value(&mut self, path: &str, value: &serde_json::Value) -> Result<(), InputError> {
         self.set_values([(path, value)])
     }
 
-    /// Sets several values together; none replaces an alternative set by another one.
+    /// Sets several values together; none may replace an alternative set by another.
     pub(crate) fn set_values<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, &'a serde_json::Value)>,
@@ -47,7 +47,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Dotted path with every list entry given by its index; steps beyond the tree are unchanged.
+    /// Returns a dotted path with every list entry given by its index; steps beyond the tree stay
+    /// unchanged.
     pub fn placed(&self, path: &str) -> Result<String, InputError> {
         let origin = Origin::whole(words::clip(path.trim(), 80));
         let mut steps = steps_of(path, &origin)?;
@@ -125,7 +126,7 @@ struct Assignment<'a> {
 }
 
 impl Assignment<'_> {
-    /// Puts `new` below `target`, the value after `depth` steps.
+    /// Puts `new` at the path; `target` is the value after `depth` steps.
     fn put(&self, depth: usize, target: &mut Value, mut new: Value) -> Result<(), InputError> {
         let Some(step) = self.steps.get(depth) else {
             new.note_keys(self.round);
@@ -135,7 +136,7 @@ impl Assignment<'_> {
         match &mut target.data {
             Data::Table(table) => self.put_in_table(depth, table, new),
             Data::Array(items) => self.put_in_list(depth, items, new),
-            // A bare name of an alternative gets parameters or is replaced.
+            // An alternative given by its bare name gets parameters or is replaced.
             Data::String(_) if matches!(step, Step::Name(_)) => {
                 let mut choice = Value::empty_table(self.origin.clone());
                 self.put(depth, &mut choice, new)?;

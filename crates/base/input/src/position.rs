@@ -1,7 +1,7 @@
 //! Conversion of byte offsets to lines and columns.
 //!
-//! Columns count characters, not bytes. Characters before every block are stored, because a line
-//! may be a megabyte long.
+//! Columns count characters, not bytes. The number of characters before every block is stored,
+//! because a line may be a megabyte long.
 
 const BLOCK_BYTES: usize = 256;
 const BYTE_ORDER_MARK: char = '\u{feff}';

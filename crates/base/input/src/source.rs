@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// Type of scenario.
+/// Type of scenario that a source can contain.
 pub trait Scenario: DeserializeOwned {
     /// Whether files may have the key `format`.
     const HAS_FORMAT: bool = false;
@@ -19,16 +19,16 @@ pub trait Scenario: DeserializeOwned {
     /// Example values of required keys, for the message about a missing key.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
-    /// Default names of unnamed list entries, by the key of the list.
+    /// Default names of unnamed list entries, for each list key.
     const UNNAMED: &'static [(&'static str, &'static str)] = &[];
 
-    /// Names of earlier versions, which are refused before anything is read.
+    /// Names of earlier versions; scenarios that use one are refused before anything is read.
     const OLD_NAMES: &'static [OldName] = &[];
 
-    /// Names of alternatives in other simulators and the literature.
+    /// Names of alternatives in other simulators or the literature.
     const OTHER_NAMES: &'static [OtherName] = &[];
 
-    /// Fills in omitted values that depend on other values, such as running names.
+    /// Fills in omitted values that depend on other values, such as generated names.
     fn fill_in(&mut self);
 
     /// Refuses keys that moved to another table, before anything is read.
@@ -37,12 +37,12 @@ pub trait Scenario: DeserializeOwned {
     }
 }
 
-/// New value of a dotted path.
+/// Change of the value at a dotted path.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// Text of `--set`.
+    /// Path and text of `--set`.
     Text(String, String),
-    /// Value of a program.
+    /// Path and value given by a program.
     Value(String, serde_json::Value),
 }
 
@@ -59,9 +59,9 @@ impl Change {
 /// consecutive values apply together and may not contradict each other.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// Changes.
+    /// Changes in order of application.
     pub changes: Vec<Change>,
-    /// New seed.
+    /// New seed, if any.
     pub seed: Option<u64>,
 }
 
@@ -92,9 +92,9 @@ pub struct Source<S> {
     pub tree: Tree,
     /// Typed scenario.
     pub scenario: S,
-    /// Folder of relative paths.
+    /// Folder that relative paths refer to.
     pub folder: PathBuf,
-    /// SHA-256 of the file, in hexadecimal.
+    /// SHA-256 of the file in hexadecimal.
     pub digest: String,
 }
 
@@ -118,7 +118,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
     }
 
-    /// Restores a scenario from a run record; null means left out.
+    /// Restores a scenario from a run record; a null value means an omitted key.
     pub fn restore(
         name: &str,
         values: &serde_json::Value,
@@ -129,7 +129,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder.to_path_buf(), digest.to_owned(), &Overrides::default())
     }
 
-    /// Reads the scenario below `path` in a file of another kind.
+    /// Reads a scenario contained at `path` in another file.
     pub fn within(tree: &Tree, path: &str, folder: &Path) -> Result<Self, InputError> {
         let missing = || InputError::at(tree, path, "there is no scenario");
         let root = tree.get(path).cloned().ok_or_else(missing)?;
@@ -164,12 +164,12 @@ impl<S: Scenario> Source<S> {
 }
 
 impl<S> Source<S> {
-    /// Path of a file named in the scenario.
+    /// Path of a file that the scenario names.
     pub fn path_of(&self, name: impl AsRef<str>) -> PathBuf {
         self.folder.join(name.as_ref())
     }
 
-    /// Error about the value at a dotted path.
+    /// Creates an error about the value at a dotted path.
     pub fn refuse(&self, path: &str, message: impl Display) -> InputError {
         InputError::at(&self.tree, path, message)
     }

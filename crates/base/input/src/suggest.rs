@@ -7,12 +7,12 @@ use strsim::damerau_levenshtein;
 /// Case is ignored, and `-` equals `_`. A name is close if at most one character in three must be
 /// inserted, deleted, replaced or swapped with its neighbour (Damerau-Levenshtein distance), or if
 /// one name starts with the other and they share three characters. Of equally near names the first
-/// is taken.
+/// is returned.
 pub fn nearest<'a, S>(found: &str, known: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
 where
     S: AsRef<str> + ?Sized + 'a,
 {
-    // Longer than all known names; it bounds the comparison time, a product of lengths.
+    // Maximum length that is compared, longer than all known names; it bounds the comparison time.
     const LENGTH_MAX: usize = 80;
     if found.len() > LENGTH_MAX {
         return None;

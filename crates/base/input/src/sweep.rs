@@ -134,7 +134,7 @@ enum Values {
     Range(Map<String, Value>),
 }
 
-/// Values by key, in the order of the file; at least one.
+/// Values for each key, at least one, in the order of the file.
 #[derive(Clone, PartialEq, Debug)]
 struct Keyed<T>(Vec<(String, T)>);
 

@@ -1,4 +1,4 @@
-//! TOML syntax, with the parser errors in plain sentences.
+//! TOML syntax errors, explained in plain sentences.
 //!
 //! ```text
 //! scenario.toml:3:8: `80 MB/s` is not a value: only numbers, true and false go without quotes,
@@ -12,11 +12,12 @@ use crate::{InputError, Origin, words};
 use toml::Spanned;
 use toml::de::{DeTable, Error};
 
-/// Maximum part of a long line in a message, and its maximum part before the mark.
+/// Maximum characters of a long line in a message, in total and before the mark.
 const EXCERPT_CHARACTERS: usize = 72;
 const EXCERPT_CHARACTERS_BEFORE: usize = 40;
 
-/// Parts of parser descriptions, our sentences and the expected text. The first match applies.
+/// Replacements for parser messages: a part of the message, our sentence, and the expected text.
+/// The first match applies.
 const SENTENCES: [(&str, &str, &str); 20] = [
     ("key with no value", "a key stands alone", "`=` and a value after it"),
     ("unquoted keys cannot be empty", "a key is missing", ""),
@@ -72,7 +73,7 @@ fn explain(source: &str, text: &str, slip: &Error) -> InputError {
     let (message, expected) = sentence(what, at, wanted);
     let expected = Some(expected).filter(|expected| !expected.is_empty());
     match start(slip) {
-        // A missing comma belongs behind the last written value, often a line or more above.
+        // A missing comma belongs after the last written value, often a line or more above.
         Some(start) if what.starts_with("missing comma") => {
             let written = text.get(..start).map_or(start, |before| before.trim_end().len());
             error(source, text, written, message, expected)

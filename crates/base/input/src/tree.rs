@@ -16,12 +16,12 @@ use crate::value::{Data, Origin, Value};
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// Scenario as written.
+/// Scenario or other input as written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
     pub(crate) root: Value,
     pub(crate) round: u32,
-    /// By the key of the list.
+    /// Default names of unnamed list entries, for each list key.
     pub(crate) unnamed: &'static [(&'static str, &'static str)],
 }
 
@@ -77,7 +77,8 @@ impl Tree {
 }
 
 impl InputError {
-    /// Error about the value at a dotted path, with the origin of the deepest written value.
+    /// Creates an error about the value at a dotted path, with the origin of the deepest written
+    /// value.
     pub fn at(tree: &Tree, path: &str, message: impl fmt::Display) -> Self {
         let steps = path::parse(path).unwrap_or_default();
         Self::new(tree.nearest_origin(&steps), message.to_string()).keyed(path::show(&steps), true)

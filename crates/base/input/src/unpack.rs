@@ -1,4 +1,4 @@
-//! Compressed files, gzip (RFC 1952) and xz (the .xz file format, 1.2).
+//! Unpacking of files compressed by gzip (RFC 1952) or xz (the .xz file format, 1.2).
 //!
 //! The unpacked size and the memory are bounded, because a few bytes can unpack to a disk of zeros.
 
@@ -8,16 +8,16 @@ use lzma_rust2::XzReader;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 
-/// Length of the dump of a fabric of a million hosts.
+/// Maximum unpacked size: the dump of a fabric of a million hosts.
 const BYTES_MAX: u64 = 512 << 20;
 
-/// Maximum memory; `xz -9` needs 65 MiB.
+/// Maximum memory for unpacking; `xz -9` needs 65 MiB.
 const MEMORY_KIB_MAX: u32 = 128 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const XZ: &[u8] = b"\xfd7zXZ\0";
 
-/// Unsupported formats: offset, first bytes, name.
+/// Unsupported formats: offset of the first bytes, these bytes, name.
 const OTHERS: [(usize, &[u8], &str); 5] = [
     (0, &[0x28, 0xb5, 0x2f, 0xfd], "compressed with zstd"),
     (0, b"BZh", "compressed with bzip2"),
@@ -33,7 +33,7 @@ pub fn unpack<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, InputErr
     unpack_within(name, bytes, BYTES_MAX)
 }
 
-/// Name without the ending of a compressed file: `net.toml` for `net.toml.gz`.
+/// File name without the ending of a compressed file: `net.toml` for `net.toml.gz`.
 pub fn unpacked_name(name: &str) -> &str {
     name.rsplit_once('.')
         .filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn file_requiring_too_much_memory_is_refused() {
-        // `TEXT` with the dictionary size in the block header set to 4 GiB - 1.
+        // The data is `TEXT`, with the dictionary size in the block header set to 4 GiB - 1.
         let packed = include_bytes!("../tests/fixtures/dictionary-of-4-gib.xz");
         assert!(
             refusal(packed, 100).contains("takes more than 128 MiB"),

@@ -7,16 +7,16 @@ use std::sync::Arc;
 /// Place of a key or a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
-    /// File name, or the override, such as `--set traffic.0.load=0.4`.
+    /// File name, or an override such as `--set traffic.0.load=0.4`.
     pub source: Arc<str>,
-    /// Line from 1.
+    /// Line number, from 1.
     pub line: Option<u32>,
-    /// Column from 1, in characters.
+    /// Column number, from 1, in characters.
     pub column: Option<u32>,
 }
 
 impl Origin {
-    /// Whole source.
+    /// Creates an origin that is a whole source.
     pub fn whole(source: impl Into<Arc<str>>) -> Self {
         Self { source: source.into(), line: None, column: None }
     }
@@ -37,7 +37,7 @@ impl fmt::Display for Origin {
 pub struct Value {
     /// Contents.
     pub data: Data,
-    /// Origin; for a table, that of its heading.
+    /// Origin of the value; for a table, that of its heading.
     pub origin: Origin,
 }
 
@@ -63,11 +63,11 @@ pub enum Data {
 pub struct Table {
     /// Entries with unique names.
     pub entries: Vec<Entry>,
-    /// Entries of the last overrides, among them an overridden alternative.
+    /// Entries set by the last overrides, including replaced alternatives.
     pub(crate) overridden: Overridden,
 }
 
-/// Indices of the entries of one round of overrides.
+/// Indices of the entries that one round of overrides has set.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
     round: u32,
@@ -106,8 +106,8 @@ impl Table {
         Self { entries, overridden: Overridden::default() }
     }
 
-    /// Entries of a table that selects an alternative: those of the last overrides, which replace
-    /// the written ones, or else all.
+    /// Entries of a table that selects an alternative: those set by the last overrides, or else
+    /// all.
     pub(crate) fn alternatives(&self) -> Vec<&Entry> {
         match &*self.overridden.places {
             [] => self.entries.iter().collect(),

@@ -2,7 +2,7 @@
 
 use serde::de::Unexpected;
 
-/// Makes control characters visible.
+/// Shortens a text and makes control characters visible.
 pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     let mut characters = text.chars();
     let mut clipped: String = characters.by_ref().take(characters_max).map(visible).collect();
@@ -39,7 +39,7 @@ pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// Plain words for the descriptions of serde's own types.
+/// Returns plain words for the descriptions of serde's own types.
 pub(crate) fn expected(words: &str) -> String {
     let count =
         words.strip_prefix("a tuple of size ").or(words.strip_prefix("an array of length "));
@@ -61,7 +61,8 @@ pub(crate) fn expected(words: &str) -> String {
     plain.to_owned()
 }
 
-/// Returns "u8" and "a nonzero u8" as ranges, without limits out of practical reach.
+/// Returns the range of a type such as "u8" or "a nonzero u8", without limits out of practical
+/// reach.
 fn whole_number(words: &str) -> Option<String> {
     let (low, kind) = match words.strip_prefix("a nonzero ") {
         Some(kind) => (1, kind),

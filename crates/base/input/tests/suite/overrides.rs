@@ -1,4 +1,4 @@
-//! Effects of overrides, and unchanged trees after failed ones.
+//! Tests of the effects of overrides; failed ones leave the tree unchanged.
 
 use gingham_input::{Change, Data, InputError, Overrides, Source, Tree};
 use serde::Deserialize;

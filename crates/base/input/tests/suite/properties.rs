@@ -1,4 +1,5 @@
-//! Properties of inputs: any TOML text has its value in the TOML crate; broken text only errors.
+//! Properties of inputs: any TOML text has the value that the TOML crate gives it; broken text
+//! causes only errors.
 
 use gingham_input::{InputError, Tree};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Typed values from trees: every serde data type, and the origin of each.
+//! Tests of typed values read from trees: every serde data type, and the origin of each.
 
 use gingham_input::{InputError, Tree, to_toml};
 use serde::de::DeserializeOwned;
