@@ -1,8 +1,8 @@
 //! Event queue with one total order.
 //!
-//! Events are ordered by (time, event), and an event type by (phase, component, port, lane):
-//! variants are declared in phase order, fields in key order. Equal events are identical; the order
-//! of scheduling has no effect.
+//! Events are ordered by time, then by (phase, component, port, lane): an event type declares its
+//! variants in phase order and its fields in key order. Equal events are identical; the order of
+//! scheduling has no effect.
 
 use crate::Time;
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ pub struct EventQueue<E> {
 }
 
 impl<E: Ord> EventQueue<E> {
-    /// Empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self { heap: BinaryHeap::new() }
     }
@@ -35,7 +35,7 @@ impl<E: Ord> EventQueue<E> {
         self.heap.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// Pending events, unordered.
+    /// Pending events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &E> {
         self.heap.iter().map(|Reverse((_, event))| event)
     }

@@ -1,4 +1,4 @@
-//! Time, event queue, random streams and ids of all simulated components.
+//! Time, event queues, random streams and ids, used by all simulated components.
 //!
 //! Invariants: no clock is read, no global state exists, and no result depends on the machine or
 //! the order of scheduling.

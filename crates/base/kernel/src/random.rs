@@ -22,25 +22,25 @@ pub enum Purpose {
     Destination,
     /// Starting phases.
     Phase,
-    /// Delay of a source's start after its turn.
+    /// Delay between a source's scheduled start and its actual one.
     Start,
-    /// Pairing of hosts, if drawn once.
+    /// Pairing of hosts that is drawn once.
     Permutation,
     /// Topology generation.
     Topology,
-    /// Paths of packets.
+    /// Choice of paths.
     PathChoice,
-    /// Outputs of packets.
+    /// Choice of outputs.
     Output,
-    /// Lane of a message.
+    /// Choice of a message's lane.
     Lane,
     /// Marking by a switch.
     Mark,
     /// Crash of an application.
     Crash,
-    /// Sample of messages.
+    /// Choice of messages to be sampled.
     Sample,
-    /// Orders without effect on results; drawn by tests of this property.
+    /// Order of operations without effect on results, as tests verify.
     Shuffle,
     /// Loss on a channel.
     Loss,
@@ -50,7 +50,7 @@ pub enum Purpose {
     Corruption,
     /// Duplication by a channel.
     Duplication,
-    /// Delay of a channel beyond its base delay.
+    /// Delay of a channel in addition to its base delay.
     Jitter,
     /// Packets held back by a channel.
     Reordering,
@@ -83,14 +83,14 @@ impl Purpose {
     }
 }
 
-/// Endless sequence of random numbers.
+/// Endless stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Xoshiro256PlusPlus,
 }
 
 impl Stream {
-    /// Stream of `name` for `purpose`.
+    /// Creates the stream of `name` for `purpose`.
     pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
@@ -105,7 +105,7 @@ impl Stream {
         self.generator.next_u64()
     }
 
-    /// Uniform number on [0, 1) of 53 bits.
+    /// Uniform number in [0, 1) with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
         let numerator = (self.bits() >> 11) as f64;
@@ -124,7 +124,7 @@ impl Stream {
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 
-    /// Draws again if the given product would occur once too often.
+    /// Draws again if the product is one of the excess values that would cause a bias.
     #[cold]
     fn unbiased(&mut self, mut product: u128, bound: u64) -> u128 {
         let threshold = bound.wrapping_neg() % bound;
@@ -134,19 +134,19 @@ impl Stream {
         product
     }
 
-    /// Exponential number.
+    /// Exponentially distributed number.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
 
-    /// Normal number (Box and Muller, "A Note on the Generation of Random Normal Deviates", Annals
-    /// of Mathematical Statistics 29(2), 1958; the first of each pair).
+    /// Normally distributed number (Box and Muller, "A Note on the Generation of Random Normal
+    /// Deviates", Annals of Mathematical Statistics 29(2), 1958; the first of each pair).
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         mean + deviation * radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
     }
 
-    /// Geometric number from 1 with the given mean, at least 1.
+    /// Geometrically distributed number, at least 1, with the given mean.
     pub fn geometric(&mut self, mean: f64) -> u64 {
         assert!(mean >= 1.0, "a geometric length has a mean of at least 1");
         if mean <= 1.0 {
@@ -162,7 +162,7 @@ impl Stream {
         failures.saturating_add(1)
     }
 
-    /// Shuffles (Fisher and Yates).
+    /// Shuffles items (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let bound = u64::try_from(last + 1).expect("a length fits 64 bits");
@@ -172,7 +172,7 @@ impl Stream {
     }
 }
 
-/// Numbered draws: each depends on its number alone, unaffected by omitted draws.
+/// Draws by number: each depends on its number alone, whether or not others are drawn.
 ///
 /// A draw is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 /// Number Generators", OOPSLA 2014) over a key and as many golden-ratio steps as its number.
@@ -182,18 +182,18 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Draws of `name` for `purpose`.
+    /// Creates the draws of `name` for `purpose`.
     pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         Self { key: Stream::new(seed, name, purpose).bits() }
     }
 
-    /// Draws of a number, such as that of a lane.
+    /// Returns a separate set of draws for a number, such as a lane's.
     #[must_use]
     pub const fn of(self, number: u64) -> Self {
         Self { key: self.bits(number) }
     }
 
-    /// Random bits of a number.
+    /// Random bits of the draw with this number.
     pub const fn bits(self, number: u64) -> u64 {
         let mut z =
             self.key.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -244,7 +244,7 @@ mod tests {
         for number in 0..30_000 {
             counts[usize::try_from(draws.below(number, 3)).expect("below 3")] += 1;
         }
-        // Six standard deviations of 30,000 draws of one in three.
+        // The limit is six standard deviations of 30,000 draws with probability 1/3.
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 490), "{counts:?}");
     }
 

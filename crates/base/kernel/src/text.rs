@@ -21,7 +21,8 @@ pub struct QuantityError {
 struct Kind {
     name: &'static str,
     example: &'static str,
-    /// (unit, size in base units as a fraction), the printed ones from largest to smallest.
+    /// Units as (name, size in base units as a fraction); units used in output come first, largest
+    /// first.
     units: &'static [(&'static str, u64, u64)],
     spellings: &'static [(&'static str, &'static str)],
     hint: &'static str,
@@ -39,7 +40,7 @@ const SPAN: Kind = Kind {
         ("ns", 1_000, 1),
         ("ps", 1, 1),
     ],
-    // Micro sign and Greek letter.
+    // The first is the micro sign, the second the Greek letter.
     spellings: &[("\u{b5}s", "us"), ("\u{3bc}s", "us")],
     hint: "",
     whole: false,
@@ -143,7 +144,7 @@ impl Kind {
         self.units.iter().find(|(name, ..)| *name == unit)
     }
 
-    /// Rounds to the nearest base unit; a fraction of a byte is refused.
+    /// Parses a quantity and rounds to the nearest base unit; refuses a fraction of a byte.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         self.base_units(text).ok_or_else(|| self.error(text))
     }

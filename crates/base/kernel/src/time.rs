@@ -20,7 +20,7 @@ impl Time {
     /// Later than any instant of a run.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Instant `ps` picoseconds after the start.
+    /// Creates the instant `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
@@ -55,7 +55,7 @@ impl Span {
         self.0
     }
 
-    /// Number of spans of `unit` that cover this one. Panics if `unit` is zero.
+    /// Number of spans of length `unit` needed to cover this one. Panics if `unit` is zero.
     pub const fn div_ceil(self, unit: Self) -> u64 {
         self.0.div_ceil(unit.0)
     }

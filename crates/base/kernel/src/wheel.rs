@@ -5,9 +5,9 @@
 //!                    sorted  │ unsorted lists                                │ a heap
 //! ```
 //!
-//! Counts alone decide the slot width, which makes it independent of the machine. Events leave in
-//! the order of [`crate::EventQueue`] (G. Varghese and T. Lauck, "Hashed and Hierarchical Timing
-//! Wheels", IEEE/ACM ToN 5(6), 1997).
+//! The slot width depends only on event counts, which makes it independent of the machine. Events
+//! leave in the order of [`crate::EventQueue`] (G. Varghese and T. Lauck, "Hashed and Hierarchical
+//! Timing Wheels", IEEE/ACM ToN 5(6), 1997).
 //!
 //! Invariant: events are scheduled at the time of the last removed event, or later.
 
@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4_096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// Number of slots, or of events, between reviews of the slot width.
+/// Number of slots, and of events, after which the slot width is reviewed.
 const REVIEW_SLOTS: u32 = 4_096;
 const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 
@@ -26,9 +26,9 @@ const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 pub struct Wheel<E> {
     /// log2 of the slot width in picoseconds.
     shift: u32,
-    /// Time of the current slot >> shift.
+    /// Number of the current slot: its time >> shift.
     slot: u64,
-    /// Events of the current slot and earlier ones, earliest last.
+    /// Events of the current and earlier slots, earliest last.
     current: Vec<(u64, E)>,
     heads: Box<[u32; SLOTS]>,
     occupied: [u64; WORDS],
@@ -38,7 +38,7 @@ pub struct Wheel<E> {
     len: usize,
     turned_slots: u32,
     turned_events: u32,
-    /// Events taken from the heap since the last review.
+    /// Events taken from the heap since the last review of the slot width.
     turned_far: u32,
 }
 
@@ -50,7 +50,7 @@ struct Node<E> {
 }
 
 impl<E: Ord + Copy> Wheel<E> {
-    /// Empty wheel.
+    /// Creates an empty wheel.
     pub fn new() -> Self {
         Self {
             shift: 14,
@@ -90,7 +90,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Adds an event of the current slot or earlier, or of a slot beyond the ring.
+    /// Adds an event for the current slot, an earlier one, or one beyond the ring.
     #[inline(never)] // Keeps the frequent case of `schedule` cheap.
     fn schedule_apart(&mut self, slot: u64, time: u64, event: E) {
         if slot <= self.slot {
@@ -101,7 +101,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Earliest event and its time.
+    /// Returns the earliest event and its time.
     pub fn peek(&mut self) -> Option<(u64, E)> {
         if self.current.is_empty() {
             self.turn()?;
@@ -118,7 +118,8 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.pop()
     }
 
-    /// Removes the earliest event before `end`, or returns the earliest time.
+    /// Removes the earliest event before `end`; otherwise returns the time of the earliest event,
+    /// if any.
     #[inline]
     pub fn pop_before(&mut self, end: u64) -> Result<(u64, E), Option<u64>> {
         if self.current.is_empty() {
@@ -225,7 +226,8 @@ impl<E: Ord + Copy> Wheel<E> {
         self.occupied[place / 64] &= !(1 << (place % 64));
     }
 
-    /// Widens slots with few events, and narrows slots with many unless the heap supplies many.
+    /// Doubles the slot width if slots hold few events; narrows slots with many events, unless most
+    /// come from the heap.
     #[inline(never)]
     fn review(&mut self) {
         let mean = self.turned_events / self.turned_slots;
@@ -233,7 +235,7 @@ impl<E: Ord + Copy> Wheel<E> {
         (self.turned_slots, self.turned_events, self.turned_far) = (0, 0, 0);
         let shift = match mean {
             0..=1 if self.shift < 40 && self.len > 64 => self.shift + 1,
-            // Aims at a mean of 4 to 8.
+            // Narrower slots shall hold 4 to 8 events on average.
             8.. if !is_far => self.shift.saturating_sub(mean.ilog2() - 2).max(4),
             _ => return,
         };
@@ -247,7 +249,7 @@ impl<E: Ord + Copy> Wheel<E> {
             all.append(&mut self.current);
         }
         all.extend(self.far.drain().map(|Reverse(event)| event));
-        // The current slot must hold the earliest event: later events are never before it.
+        // The current slot must hold the earliest event, since later events are never before it.
         let earliest = all.iter().map(|(time, _)| *time).min().unwrap_or(now);
         self.shift = shift;
         self.slot = earliest >> shift;
