@@ -1,4 +1,4 @@
-//! Corrections for skewness and edges to an interval from batch means.
+//! Corrections for skewness and section edges, applied to a confidence interval from batch means.
 //!
 //! ```text
 //!   sections       |  1  |  2  |  3  | ... |  k  |     a message on the wrong side of a boundary is missing in
@@ -8,14 +8,14 @@
 //!
 //! Residuals `y_i`: the sum of a section less its expected value from the mean.
 
-/// Bound on `U²`, with 0.1 % of series of independent residuals below it.
+/// Limit of `U²`; 0.1 % of series of independent residuals are below it.
 const EDGES_ALONE: f64 = 0.0142;
 /// Ratio of the squared standard error of edges to the variance of the sums up to a boundary.
 const EDGES_VARIANCES: f64 = 6.0;
-/// Limit of `b`, below which the closed form loses digits.
+/// Smallest `b` for which the closed form is used; below it, digits are lost.
 const SKEWNESS_SMALL: f64 = 1e-4;
 
-/// Number of standard errors in half the interval of skewed data, from Student's `point`.
+/// Half-width of the confidence interval for skewed data, in standard errors; `point` is Student's.
 ///
 /// Willink ("A confidence interval and test for the mean of an asymmetric distribution",
 /// Communications in Statistics, Theory and Methods 34, 2005) places the interval ends of `k`
@@ -46,7 +46,7 @@ fn skewness(residuals: &[f64]) -> f64 {
     if variance > 0.0 { moment(3.0) / (variance * variance.sqrt()) } else { 0.0 }
 }
 
-/// Half-width of the ratio if its variation comes from section edges alone.
+/// Half-width of the ratio's confidence interval if only section edges cause variation.
 ///
 /// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the
 /// variance `V` of the sums up to each boundary over the sum of squares. For independent residuals,
@@ -110,8 +110,8 @@ mod tests {
 
     const SERIES: usize = 4_000;
 
-    /// Percentage of series of 64 sections with `mean` inside the interval, corrected and
-    /// Student's.
+    /// Returns the percentage of series of 64 sections whose interval contains `mean`, for the
+    /// corrected and for Student's interval.
     fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
         let mut held = [0_u32; 2];
         for _ in 0..SERIES {
@@ -127,7 +127,7 @@ mod tests {
         held.map(|held| f64::from(held) / 40.0)
     }
 
-    /// Hall's cubic, the inverse of `G`.
+    /// Evaluates Hall's cubic, the inverse of `G`.
     fn cubic(end: f64, b: f64) -> f64 {
         end + b + 2.0 * b * end * end + 4.0 / 3.0 * b * b * end * end * end
     }
@@ -158,7 +158,7 @@ mod tests {
     fn interval_without_skewness_uses_student_t() {
         assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
         assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
-        // A skewness of about 3/2 e, and b on either side of the limit.
+        // The skewness is about 3/2 e; `b` is on either side of the limit.
         let small = |e: f64| [-1.0, 1.0 + e, -e].repeat(10);
         for e in [1e-4, 1e-3, 3e-3] {
             let b = skewness(&small(e)) / 6.0 / 30.0_f64.sqrt();
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn intervals_of_an_autoregressive_series_cover_the_mean() {
-        // Correlation of exp(-n) at distance n.
+        // Values at distance n have a correlation of exp(-n).
         let mut uniform = Uniform(3);
         let (of_last, new) = (libm::exp(-1.0), (1.0 - libm::exp(-2.0)).sqrt());
         let series = || {
@@ -213,7 +213,8 @@ mod tests {
 
     #[test]
     fn intervals_cover_any_mix_of_edge_and_random_effects() {
-        // From independent values to edges alone; the worst case is an undecided test.
+        // The series range from independent values to edges alone; the worst case is an undecided
+        // test.
         for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
             let mut uniform = Uniform(seed);
             let [corrected, plain] = held(0.0, || moving_average(&mut uniform, share));
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn pure_edge_effects_give_an_interval_of_two_edges() {
-        // Alternating sums of 1 and 0: variance 1/4; 64 squares.
+        // Sums alternate between 1 and 0: their variance is 1/4; there are 64 squares.
         let residuals: Vec<f64> = (0..64).map(|at| if at % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
         assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
@@ -244,13 +245,13 @@ mod tests {
             let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
             corrected += u32::from(edges_half_width(&residuals, 64.0, 2.0).is_some());
         }
-        // Fewer than 40: sums at 64 boundaries vary slightly less than a continuous walk.
+        // At most 40: sums at 64 boundaries vary slightly less than a continuous walk.
         assert!(corrected <= 40, "{corrected}");
     }
 
     #[test]
     fn narrow_interval_of_constant_senders_covers_the_mean() {
-        // Sixteen senders with a period of one, in windows of any length.
+        // Sixteen senders have a period of one; windows have any length.
         let mut uniform = Uniform(11);
         let (mut held, mut corrected, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
         for _ in 0..500 {

@@ -1,4 +1,4 @@
-//! Mean with its 95 % interval, from batches of sections.
+//! Mean with its 95 % confidence interval, computed from batches of sections.
 //!
 //! ```text
 //!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       40 to 59 of them in pairs, 60 and more in threes;
@@ -44,33 +44,33 @@ use std::ops::Range;
 
 const BATCHES_MIN: usize = 20;
 
-/// Measured mean.
+/// Measured mean with its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
     /// Mean.
     pub mean: f64,
-    /// Half the 95 % interval; `None` for fewer than 20 batches with data.
+    /// Half-width of the 95 % confidence interval; `None` for fewer than 20 batches with data.
     pub half_width: Option<f64>,
 }
 
-/// Sum and its divisor.
+/// Sum and divisor of a ratio.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ratio {
-    /// Latency, bytes, busy time.
+    /// Sum, such as that of latencies, bytes or busy times.
     pub sum: f64,
-    /// Messages, time.
+    /// Divisor, such as the number of messages or a time.
     pub over: f64,
 }
 
 impl Estimate {
-    /// Ratio of the sums of all sections; `None` for a divisor of zero.
+    /// Estimates the ratio of the sums of all sections; `None` if their divisors sum to zero.
     pub fn of_sections(sections: &[Ratio]) -> Option<Self> {
         let mean = ratio(sections)?;
         Some(Self { mean, half_width: half_width(sections, mean) })
     }
 
-    /// Ratio with the interval of a test, without corrections: `point` returns the standard errors
-    /// from the mean to the interval end, by degrees of freedom.
+    /// As [`Self::of_sections`], without corrections. `point` returns the half-width in standard
+    /// errors for a number of degrees of freedom.
     pub fn of_sections_to(sections: &[Ratio], mut point: impl FnMut(u32) -> f64) -> Option<Self> {
         let mean = ratio(sections)?;
         let error = standard_error(sections, mean);
@@ -78,8 +78,8 @@ impl Estimate {
         Some(Self { mean, half_width })
     }
 
-    /// Function `of` of the sums of many parties, with the jackknife interval. `sums` returns the
-    /// sums of all parties, none negative, over some of the `sections`.
+    /// Estimates a function `of` of the sums of many parties, with the jackknife interval. `sums`
+    /// returns the sums of all parties, none negative, over some of the `sections`.
     pub fn by_jackknife(
         sections: usize,
         sums: impl Fn(Range<usize>) -> Vec<f64>,
@@ -99,14 +99,14 @@ impl Estimate {
         Some(Self { mean, half_width: jackknife(&without, mean) })
     }
 
-    /// Estimate in another unit.
+    /// Converts the estimate to another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let half_width = self.half_width.map(|half_width| half_width * factor.abs());
         Self { mean: self.mean * factor, half_width }
     }
 
-    /// Half-width over the mean; `None` for a mean of zero.
+    /// Half-width divided by the mean; `None` for a mean of zero.
     pub fn relative_width(&self) -> Option<f64> {
         (self.mean != 0.0).then_some(self.half_width? / self.mean.abs())
     }
@@ -124,7 +124,7 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Groups of equal size, with the remaining sections in the first group.
+/// Returns the batches: groups of equal size; remaining sections join the first group.
 fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     let size = (sections / BATCHES_MIN).max(1);
     let left_over = sections % size;
@@ -134,7 +134,7 @@ fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Takes the function's values without one batch each; `None` with too few of them.
+/// Half-width from the function's values with one batch omitted each; `None` if there are too few.
 fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     let degrees = degrees(without.len())?;
     let without: Vec<f64> = without.iter().copied().collect::<Option<_>>()?;
@@ -197,7 +197,7 @@ fn widening(residuals: &[f64], squares: f64) -> f64 {
     ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
-/// Sum as a real number.
+/// Converts a sum to a real number.
 #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
 pub fn real(sum: u128) -> f64 {
     sum as f64

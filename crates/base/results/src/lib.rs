@@ -1,4 +1,5 @@
-//! Parts of results: means with their intervals, and tables with meaning and unit.
+//! Parts of results: means with confidence intervals, and tables with the meaning and unit of each
+//! column.
 //!
 //! ```text
 //!   sums of sections ──estimate──► mean ± half-width

@@ -1,4 +1,4 @@
-//! Student's t: half-width of a 95 % interval in standard errors.
+//! Student's t: half-width of a 95 % confidence interval in standard errors.
 //!
 //! The chance of a t of `n` degrees of freedom within `±t` is, with `t / sqrt(n) = tan a`,
 //!
@@ -14,11 +14,11 @@ use std::f64::consts::FRAC_2_PI;
 
 /// The 97.5 % point of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// Bound above the point of one degree of freedom, the highest.
+/// Upper limit of the search, above the highest value, that of one degree of freedom.
 const HIGHEST: f64 = 13.0;
 const SERIES_DEGREES_MAX: u32 = 1_000;
 
-/// 97.5 % point of Student's t; infinite without a degree of freedom.
+/// 97.5 % quantile of Student's t; infinite for zero degrees of freedom.
 #[must_use]
 pub fn student_t(degrees: u32) -> f64 {
     match degrees {
@@ -29,7 +29,7 @@ pub fn student_t(degrees: u32) -> f64 {
 }
 
 /// Upper quantile of Student's t: the value exceeded with probability `chance` below a half.
-/// Infinite without a degree of freedom.
+/// Infinite for zero degrees of freedom.
 ///
 /// Above a thousand degrees the value for a thousand is used, larger by less than 1 %. With one
 /// degree, cancellation in the arcsine costs digits: the relative error is 3e-6 at a chance of

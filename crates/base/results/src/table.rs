@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::slice;
 
-/// Values of a column. They are equal if their bits are equal, even for NaN.
+/// Values of a column. Columns are equal if their bits are equal, even for NaN.
 #[derive(Clone, Debug)]
 pub enum ColumnData {
     /// Whole numbers.
@@ -24,7 +24,7 @@ pub enum ColumnData {
     Reals(Vec<f64>),
     /// Text.
     Words {
-        /// Places in `values`, by row.
+        /// Index in `values` for each row.
         codes: Vec<u32>,
         /// Distinct values.
         values: Vec<String>,
@@ -48,7 +48,7 @@ impl PartialEq for ColumnData {
 }
 
 impl ColumnData {
-    /// Type: `integer`, `real` or `text`.
+    /// Name of the type: `integer`, `real` or `text`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Integers(_) => "integer",
@@ -61,13 +61,13 @@ impl ColumnData {
 /// Column of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
-    /// Name, ending in its unit.
+    /// Name of the column, ending in its unit.
     pub name: String,
     /// Counted object or unit; `1` for a plain fraction, empty for a text.
     pub unit: String,
     /// Meaning of the values.
     pub meaning: String,
-    /// Values; 0, or the first of the distinct words, in rows with a missing value.
+    /// Values of the column; rows with a missing value hold 0, or the first of the distinct texts.
     pub data: ColumnData,
     /// Rows with a missing integer or text.
     pub missing: Vec<usize>,
@@ -93,12 +93,12 @@ pub struct Builder<'a, R> {
 }
 
 impl<'a, R> Builder<'a, R> {
-    /// Table without columns.
+    /// Creates a table without columns.
     pub const fn new(rows: &'a [R]) -> Self {
         Self { rows, columns: Vec::new() }
     }
 
-    /// Adds whole numbers.
+    /// Adds a column of whole numbers.
     pub fn integers(
         self,
         (name, unit): (&'static str, &'static str),
@@ -109,7 +109,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds real numbers.
+    /// Adds a column of real numbers.
     pub fn reals(
         self,
         (name, unit): (&'static str, &'static str),
@@ -120,7 +120,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds real numbers that may be missing.
+    /// Adds a column of real numbers that may be missing.
     pub fn known(
         self,
         name_and_unit: (&'static str, &'static str),
@@ -130,7 +130,7 @@ impl<'a, R> Builder<'a, R> {
         self.reals(name_and_unit, meaning, |row| value(row).unwrap_or(f64::NAN))
     }
 
-    /// Adds places in `values`.
+    /// Adds a column of texts, given by their indices in `values`.
     pub fn words(
         self,
         name: &'static str,
@@ -143,7 +143,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, ""), meaning, data)
     }
 
-    /// Adds texts, possibly all different.
+    /// Adds a column of texts, possibly all different.
     pub fn texts(
         self,
         name: &'static str,
@@ -170,7 +170,7 @@ impl<'a, R> Builder<'a, R> {
         self
     }
 
-    /// Adds each field of the rows that has a unit.
+    /// Adds a column for each field of the rows that has a unit.
     pub fn fields(self) -> Self
     where
         R: Serialize + JsonSchema,
@@ -189,13 +189,13 @@ impl<'a, R> Builder<'a, R> {
         )
     }
 
-    /// Returns the table.
+    /// Returns the finished table.
     pub fn build(self, name: &'static str, meaning: &'static str) -> Table {
         Table { name, meaning, columns: self.columns }
     }
 }
 
-/// JSON Schema with field types inlined.
+/// Returns the JSON Schema with field types inlined.
 pub fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -206,7 +206,7 @@ fn value_of(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("our own types serialize")
 }
 
-/// Doc comment in the form of other meanings: one line, without a capital or a full stop.
+/// Returns a field's doc comment as a meaning: one line, without initial capital and full stop.
 fn meaning_of(field: &Value) -> String {
     let description =
         field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
@@ -229,7 +229,7 @@ fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     (data, (0..values.len()).filter(|row| values[*row].is_null()).collect())
 }
 
-/// Type of a field; a choice among words has none and counts as text.
+/// Returns the type of a field; a choice among words has none and counts as text.
 fn type_of(field: &Value) -> &str {
     let types = &field["type"];
     let types = types.as_array().map_or(slice::from_ref(types), Vec::as_slice);

@@ -1,4 +1,4 @@
-//! Test for a trend of successive values.
+//! Test for a trend in successive values.
 //!
 //! ```text
 //!   x_1  x_2  x_3  x_4          S = pairs that go up less pairs that go down
@@ -19,13 +19,13 @@
 //! American Statistical Association 63, 1968). Correlated neighbours are taken for a trend more
 //! often.
 
-/// The 99.5 % point of the normal distribution: 1 % of independent series have a trend.
+/// The 99.5 % quantile of the normal distribution: in 1 % of independent series a trend is found.
 const NORMAL: f64 = 2.575_829_303_548_901;
-/// Number of values from which `S` is nearly normal (Kendall).
+/// Minimum number of values for which `S` is nearly normal (Kendall).
 const VALUES_MIN: usize = 10;
 
-/// Rise of a trend from the first to the last value: Sen's slope times the steps. `None` if chance
-/// alone causes it in more than one of a hundred series.
+/// Rise of a trend from the first to the last value: Sen's slope times the number of steps. `None`
+/// if chance alone causes such a trend in more than one of a hundred series.
 #[must_use]
 pub fn trend(values: &[f64]) -> Option<f64> {
     if values.len() < VALUES_MIN {
