@@ -241,8 +241,7 @@ fn corrupted_or_truncated_handshakes_are_rejected() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// After five seconds of arbitrary impairments, both ends transfer data in one session within
-    /// ten seconds.
+    /// Whatever the network does for five seconds, ten seconds later both carry, in one session.
     #[test]
     fn ends_converge_to_one_session(fates in prop::collection::vec(0_u8..5, 1..200), restarts in prop::collection::vec((0_u64..5_000, 0_usize..2), 0..3)) {
         let mut network = Network::new(plans());

@@ -155,8 +155,8 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// In phases the queue stands, empties or is short, and the first packet has another sojourn
-    /// than later ones. Both implementations drop equally many packets at each instant.
+    /// Phases of a queue that stands, empties or is short, with another sojourn of the first packet
+    /// than of the later ones: both implementations drop equally many at each instant.
     #[test]
     fn drops_match_the_pseudocode(
         phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),

@@ -103,8 +103,8 @@ fn plans() -> impl Strategy<Value = FqCodelPlan> {
 }
 
 proptest! {
-    /// Each packet is waiting, has left once, or was dropped and counted once; no limit is
-    /// exceeded; `dequeue` returns the peeked packet.
+    /// Each packet waits, left once, or was dropped once and counted; no limit is exceeded;
+    /// `dequeue` returns the peeked packet.
     #[test]
     fn no_packet_is_lost_or_duplicated(
         plan in plans(),

@@ -194,8 +194,7 @@ proptest! {
         }
     }
 
-    /// RFC 2697: the bytes between two packets that pass exceed the tokens added by at most a
-    /// burst.
+    /// RFC 2697: between two packets that pass there are tokens for all bytes except a burst.
     #[test]
     fn policed_throughput_is_burst_plus_rate((rate, _, packets) in loads(), burst_bytes in 1_u64..5_000) {
         let police = Policer { rate: Rate::from_bytes_per_second(rate), burst_bytes };

@@ -235,7 +235,7 @@ mod tests {
     }
 
     proptest! {
-        /// Holds for any split of writes and reads, and any buffer size.
+        /// With any split of writes and reads, and any buffer size.
         #[test]
         fn frames_round_trip_for_any_split(
             runs in prop::collection::vec((1..=LONGEST_BYTES, 1..100_usize, 1..=LONGEST_BYTES), 1..6),
