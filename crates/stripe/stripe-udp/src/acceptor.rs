@@ -38,8 +38,8 @@ impl Acceptor {
         self.left = if self.rests() { 0 } else { ACCEPTED_A_TURN };
     }
 
-    /// Returns the next connection of this turn from the non-blocking `accept`. `give_up` may
-    /// release a descriptor and returns whether it did.
+    /// Next connection of this turn from the non-blocking `accept`. `give_up` may release a
+    /// descriptor and returns whether it did.
     pub fn next<T>(
         &mut self,
         now: Instant,
@@ -63,18 +63,18 @@ impl Acceptor {
         None
     }
 
-    /// Whether the acceptor pauses, during which the socket must not be polled.
+    /// Whether the acceptor pauses and the socket must not be polled.
     pub const fn rests(&self) -> bool {
         self.rests_until.is_some()
     }
 
-    /// End of the pause, if the acceptor pauses.
+    /// End of the pause.
     pub const fn next_at(&self) -> Option<Instant> {
         self.rests_until
     }
 }
 
-/// Closes the oldest waiting connection, if any; returns whether it did.
+/// Closes the oldest waiting connection; returns whether there was one.
 pub fn close_oldest<T>(waiting: &mut Vec<T>) -> bool {
     (!waiting.is_empty()).then(|| waiting.remove(0)).is_some()
 }

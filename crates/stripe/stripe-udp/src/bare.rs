@@ -56,7 +56,7 @@ impl Bare {
     }
 }
 
-/// Returns the length of a packet according to its IP header.
+/// Length of a packet according to its IP header.
 pub fn ip_bytes(packet: &[u8]) -> Option<usize> {
     let word = |at: usize| {
         let bytes = packet.get(at..)?.first_chunk()?;

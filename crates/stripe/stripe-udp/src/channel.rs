@@ -27,8 +27,7 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, Opener, SOON};
 use crate::tcp::Connection;
 
-/// Time between attempts to reopen a link; short compared with the maximum probe interval of a
-/// second.
+/// Time between attempts to reopen a link, short beside the maximum probe interval of a second.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Congestion experienced (RFC 3168, section 5).
@@ -47,7 +46,7 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) link: Link,
-    /// Announced address of the other end, regardless of the source addresses it has used since.
+    /// Announced address of the other end, regardless of its later addresses.
     announced: Option<SocketAddr>,
     again_at: Instant,
     pub(crate) gone_by: Option<i32>,
@@ -79,8 +78,8 @@ impl Channel {
         })
     }
 
-    /// Moves the channel to other addresses and drops datagrams queued for the old link. The old
-    /// link stays if the new one cannot be opened.
+    /// Moves to other addresses and drops datagrams queued for the old link, which stays if the new
+    /// one cannot be opened.
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,

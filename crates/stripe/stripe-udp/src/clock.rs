@@ -18,7 +18,7 @@ use nix::time::{ClockId, clock_gettime};
 const TOGETHER: Duration = Duration::from_micros(10);
 const TRIES_MAX: u32 = 4;
 
-/// Returns the monotonic time, with one origin for all processes of a machine.
+/// Monotonic time, with one origin for all processes of a machine.
 pub fn now() -> Instant {
     Instant::from_nanoseconds(nanoseconds(read(ClockId::CLOCK_MONOTONIC)))
 }
@@ -46,7 +46,7 @@ impl Moment {
         }
     }
 
-    /// Returns the arrival time for a kernel timestamp, no earlier than the socket was last empty.
+    /// Arrival time for a kernel timestamp, no earlier than the socket was last empty.
     pub(crate) fn of_stamp(&self, stamp: Option<Duration>, empty_at: Instant) -> Instant {
         let age = stamp.map_or(Duration::ZERO, |stamp| self.realtime.saturating_sub(stamp));
         let at = self.now.nanoseconds().saturating_sub(nanoseconds(age));
@@ -70,8 +70,8 @@ pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
 mod tests {
     use super::*;
 
-    /// A datagram is read 3 ms after arrival, on a socket that was empty 5 ms ago. Clock steps
-    /// change the computed arrival time only within these bounds.
+    /// A datagram is read 3 ms after arrival, on a socket that was empty 5 ms ago. Clock steps move
+    /// the arrival time only within these bounds.
     #[test]
     fn datagram_age_is_bounded_despite_clock_steps() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);

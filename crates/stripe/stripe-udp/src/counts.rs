@@ -29,8 +29,8 @@ pub struct ChannelCounts {
     pub strange: u64,
     /// Address changes of the other end.
     pub moved: u64,
-    /// Times that the link was lost.
+    /// Losses of the link.
     pub gone: u64,
-    /// Times that the link was reopened.
+    /// Reopenings of the link.
     pub reopened: u64,
 }

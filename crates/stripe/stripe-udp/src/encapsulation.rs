@@ -19,7 +19,7 @@ pub(crate) enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Length of the metadata before a packet, which is not counted as part of the packet.
+    /// Length of the metadata before a packet, not counted as part of it.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         match self {
             Self::Datagrams(_) => 0,

@@ -49,8 +49,7 @@ pub struct EndPlan {
     pub granule: Duration,
     /// Peer and keys for encryption over UDP; `None` sends in clear.
     pub peer: Option<PeerPlan>,
-    /// Maximum number of channels, equal at both ends; by default, the number of channels at the
-    /// start.
+    /// Maximum number of channels, equal at both ends; by default, their number at the start.
     pub channels_max: Option<usize>,
     /// DSCP of messages, and of packets without a traffic class, over UDP: six bits (RFC 2474).
     pub dscp: u8,
@@ -88,14 +87,13 @@ pub trait Source {
     /// Length of the next packet in bytes, at least 1.
     fn next_bytes(&mut self) -> Option<usize>;
 
-    /// Returns the traffic class of the next packet over UDP: DSCP and ECN (RFC 2474, RFC 3168).
-    /// `None` selects the class of messages, which is not ECN-capable. A change of class ends a
-    /// run.
+    /// Traffic class of the next packet over UDP: DSCP and ECN (RFC 2474, RFC 3168). `None` selects
+    /// the class of messages, which is not ECN-capable. A change of class ends a run.
     fn next_traffic_class(&mut self) -> Option<u8> {
         None
     }
 
-    /// Returns the class of the next packet, which determines its permitted channels.
+    /// Class of the next packet, which determines its permitted channels.
     fn next_class(&self) -> Class {
         Class::Spread
     }
@@ -286,7 +284,7 @@ impl End {
         }
     }
 
-    /// Returns the next received packet in sending order.
+    /// Next received packet in sending order.
     pub fn next_packet(&mut self) -> Option<Packet> {
         self.striping.next_packet()
     }
@@ -336,7 +334,7 @@ impl End {
         self.striping.bundle_bytes()
     }
 
-    /// Sizes of a channel's packets, and the state of their discovery.
+    /// Packet sizes of a channel, and their discovery.
     pub fn size(&self, channel: usize) -> Size {
         self.striping.sender().size(channel)
     }
@@ -351,7 +349,7 @@ impl End {
         self.striping.sender().flight(channel)
     }
 
-    /// Smallest round-trip time without queueing, if known.
+    /// Smallest round-trip time without queueing.
     pub fn round_trip_least(&self) -> Option<Duration> {
         self.striping.sender().round_trip_least()
     }
@@ -432,7 +430,7 @@ impl End {
         }
     }
 
-    /// Metered bytes of a channel, including the headers of IP and UDP or TCP.
+    /// Metered bytes of a channel, with the headers of IP and UDP or TCP.
     pub fn metered_bytes(&self, id: usize) -> Option<u64> {
         self.channels[id].as_ref()?.metering.used()
     }
@@ -445,7 +443,7 @@ pub enum ChannelWait {
     NoLink,
     /// Connection in progress.
     Connecting,
-    /// The other end's address is unknown; it is learned from received datagrams.
+    /// Unknown address of the other end, learned from received datagrams.
     NoRemote,
     /// Incomplete handshake.
     NoHandshake,
@@ -454,7 +452,7 @@ pub enum ChannelWait {
 }
 
 impl End {
-    /// Returns the reason why a channel sends no packets.
+    /// Reason why a channel sends no packets.
     pub fn wait_of(&self, channel: usize) -> Option<ChannelWait> {
         let absent = ChannelWait::Protocol(Wait::Absent);
         let Some(one) = self.channels.get(channel).and_then(Option::as_ref) else {
@@ -504,7 +502,7 @@ impl End {
         }
     }
 
-    /// Forgets the measurements of a channel's path after it was rerouted, and sends on it at once.
+    /// Forgets measurements of a rerouted path, and sends on it at once.
     pub fn forget_path(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.move_channel(id)?;
@@ -611,8 +609,7 @@ impl End {
         Ok(())
     }
 
-    /// Sets the other end's address of a channel if it is unknown, and keeps the path's
-    /// measurements.
+    /// Sets the other end's address if unknown, and keeps the path's measurements.
     pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
         if let Some(one) = &mut self.channels[id] {
             one.lead(remote);
@@ -657,9 +654,9 @@ fn forget_listener(listeners: &mut Vec<Listener>, channel: usize) {
 }
 
 impl End {
-    /// Processes connections that are not assigned to a channel. Handshakes are answered on the
-    /// connection itself. A connection is assigned to a channel when it delivers an authentic
-    /// datagram newer than any received on that channel.
+    /// Processes connections without a channel. Handshakes are answered on the connection itself. A
+    /// connection is assigned to a channel when it delivers an authentic datagram newer than any
+    /// received on that channel.
     fn admit(&mut self, now: Instant) {
         let Self { listeners, encapsulation, striping, sessions, channels, .. } = self;
         for listener in listeners {

@@ -38,8 +38,7 @@ use crate::wait::{Ready, Waiting, Wakeups};
 use unauthenticated::Unauthenticated;
 pub use unauthenticated::UnauthenticatedCounts;
 
-/// Maximum bytes that an end sends per round: half a millisecond at 1 Gbit/s, and the size of one
-/// call.
+/// Bytes per end and round: half a millisecond at 1 Gbit/s, and the size of one call.
 const QUANTUM_BYTES: u64 = 1 << 16;
 /// Maximum number of rounds before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
 const ROUNDS: usize = 64;
@@ -49,17 +48,16 @@ pub trait Sources {
     /// Type of the source of one end.
     type One: Source;
 
-    /// Returns the source of an end.
+    /// Source of an end.
     fn of(&mut self, end: usize) -> &mut Self::One;
 }
 
 const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 
-/// Many ends that share ports in one process.
+/// Many ends on shared ports.
 #[derive(Debug)]
 pub struct Ends {
-    /// Ends by number. They are boxed, because a growing vector would leave copies of their keys
-    /// behind.
+    /// Ends by number, boxed because a growing vector would leave copies of their keys behind.
     all: Vec<Option<Box<End>>>,
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
@@ -87,8 +85,8 @@ fn named(ends: &mut [Option<Box<End>>], number: usize) -> Option<(usize, &mut En
 }
 
 impl Ends {
-    /// Creates a set of ends that share this private key, with a minimum time between wake-ups.
-    /// Sets the thread's timer slack to a nanosecond.
+    /// Creates a set of ends with this private key, and a minimum time between wake-ups. Sets the
+    /// thread's timer slack to a nanosecond.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
@@ -156,7 +154,7 @@ impl Ends {
         Ok(())
     }
 
-    /// Removes an end, and those of its ports that are not shared.
+    /// Removes an end and its unshared ports.
     pub fn remove(&mut self, number: usize) -> Option<Box<End>> {
         let end = self.all.get_mut(number)?.take()?;
         self.due_at[number] = NEVER;
@@ -174,7 +172,7 @@ impl Ends {
         self.all.get(number)?.as_deref()
     }
 
-    /// Returns an end for modification; it is visited in the next turn.
+    /// Returns an end for modification; it gets a turn.
     pub fn end_mut(&mut self, number: usize) -> Option<&mut End> {
         self.change(number);
         self.all.get_mut(number)?.as_deref_mut()
@@ -185,7 +183,7 @@ impl Ends {
         self.changed.push(number);
     }
 
-    /// Has an end visited in the next turn.
+    /// Gives an end a turn.
     pub fn touch(&mut self, number: usize) {
         let is_there = self.all.get(number).is_some_and(Option::is_some);
         if is_there && !std::mem::replace(&mut self.is_active[number], true) {
@@ -193,7 +191,7 @@ impl Ends {
         }
     }
 
-    /// Ends that are visited in the next turn.
+    /// Ends that have a turn.
     pub fn active(&self) -> &[usize] {
         &self.active
     }
@@ -294,7 +292,7 @@ impl Ends {
         whose
     }
 
-    /// Returns the next packet and the number of its end; packets of each end are in order.
+    /// Next packet and its end; packets of each end are in order.
     pub fn next_packet(&mut self) -> Option<(usize, Packet)> {
         while let Some(number) = self.active.get(self.given).copied() {
             let end = self.all[number].as_mut();
@@ -344,7 +342,7 @@ impl Ends {
         self.active = active;
     }
 
-    /// Time of the next timeout of any end.
+    /// Time of the next timeout.
     pub fn timeout(&self) -> Instant {
         self.due_at.iter().copied().fold(NEVER, Instant::min)
     }
@@ -398,7 +396,7 @@ impl Ends {
             let has_own =
                 |number: &usize| self.all[*number].as_ref().is_some_and(|end| end.has_own());
             self.owning = (0..self.all.len()).filter(has_own).collect();
-            // Two of the references are held by the list and by this call.
+            // The list and this call hold two references.
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);
             for port in self.known.list() {
                 if !self.ports.iter().any(|one| Rc::ptr_eq(&one.port, &port)) {

@@ -24,7 +24,7 @@ pub enum OpenError {
     /// More channels at the start than the maximum.
     #[error("channels: {channels} at the start, where at most {cap} can be; raise channels_max")]
     AboveCap {
-        /// Number of channels at the start.
+        /// Number of channels.
         channels: usize,
         /// Maximum number of channels.
         cap: usize,
@@ -35,7 +35,7 @@ pub enum OpenError {
     /// Longest packet that does not fit a datagram.
     #[error("longest packet: {longest_bytes} bytes, of at most {bytes_max} that fit a datagram")]
     LongestPacket {
-        /// Requested length of the longest packet.
+        /// Requested length.
         longest_bytes: u32,
         /// Maximum possible length.
         bytes_max: usize,
@@ -43,13 +43,13 @@ pub enum OpenError {
     /// Mixed kinds of channels, or unsuitable options.
     #[error("channels: {0}")]
     Kinds(&'static str),
-    /// The operating system supplied no random bytes.
+    /// No random bytes available.
     #[error(transparent)]
     Randomness(#[from] gingham_stripe_crypt::NoRandomness),
     /// A socket could not be opened.
     #[error("channel {channel}: {error}")]
     Socket {
-        /// Id of the channel.
+        /// Channel id.
         channel: usize,
         /// Kernel error.
         error: io::Error,
@@ -57,10 +57,10 @@ pub enum OpenError {
     /// Two ends have the same peer.
     #[error("peer {0}: there is an end for it already")]
     SamePeer(PublicKey),
-    /// An end with this number exists.
+    /// Number of an existing end.
     #[error("there is an end {0} already")]
     Taken(usize),
-    /// The timer slack could not be set.
+    /// Timer slack that could not be set.
     #[error("timer slack: {0}")]
     Timer(#[source] io::Error),
 }
@@ -74,13 +74,13 @@ pub enum SlotError {
     /// Channel of another kind than the others.
     #[error("channel {id}: all are over UDP, or all over Ethernet, with offload or without")]
     Kind {
-        /// Id of the channel.
+        /// Channel id.
         id: usize,
     },
     /// A socket could not be opened.
     #[error("channel {id}: {error}")]
     Socket {
-        /// Id of the channel.
+        /// Channel id.
         id: usize,
         /// Kernel error.
         error: io::Error,

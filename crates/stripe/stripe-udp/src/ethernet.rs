@@ -59,7 +59,7 @@ pub struct EthernetPlan {
     pub longest_bytes: u32,
     /// Whether the interface passes frames longer than its MTU unsegmented.
     pub is_offloaded: bool,
-    /// Size of the send buffer in bytes; when it is full, the pipe waits.
+    /// Send buffer in bytes; the pipe waits when it is full.
     pub waiting_bytes: usize,
 }
 
@@ -145,7 +145,7 @@ impl Open {
     }
 }
 
-/// Opens a socket that announces an EtherType as used, and receives nothing.
+/// Socket that announces an EtherType, and receives nothing.
 fn muted(interface: &Interface, ether_type: u16) -> io::Result<Socket> {
     // The kernel expects network byte order (packet(7)).
     let protocol = Protocol::from(i32::from(ether_type.to_be()));

@@ -72,8 +72,8 @@ impl Framing {
         tag.length() + packet_bytes + self.check_bytes()
     }
 
-    /// Returns the length of a datagram of messages, padded to that of a tagged packet of
-    /// `bytes_min` bytes. It then passes only where the packet would pass.
+    /// Length of a datagram of messages, padded to a tagged packet of `bytes_min` bytes: it passes
+    /// only where the packet does.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }

@@ -81,7 +81,7 @@ impl LinkPlan {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Returns the kind of link; all links of a pipe must be of one kind.
+    /// Kind of link; a pipe cannot mix kinds.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
             Self::Udp(_) | Self::Tcp(_) | Self::Memory(_) => LinkKind::Datagrams,

@@ -84,7 +84,7 @@ impl MemoryPort {
         self.0.borrow_mut().came.clear();
     }
 
-    /// Returns the datagrams sent since the last call.
+    /// Takes the datagrams sent since the last call.
     pub fn take(&self) -> Vec<Datagram> {
         std::mem::take(&mut self.0.borrow_mut().sent)
     }

@@ -14,7 +14,7 @@
 
 use gingham_stripe::{Epoch, Message};
 
-/// Maximum length of a bundle: every path carries datagrams of this length (RFC 9000, section 14).
+/// Maximum length of a bundle; every path carries it (RFC 9000, section 14).
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
 #[derive(Clone, Debug, Default)]
@@ -30,8 +30,7 @@ pub(crate) struct Messages {
     /// Channels whose reports share one bundle, as a bit mask, and the channel that carries it.
     together: (u64, usize),
     turn: usize,
-    /// Whether this turn of the rotation was used; the rotation then advances when no report is
-    /// left.
+    /// Whether this turn was used; the rotation then advances when no report is left.
     is_used: bool,
 }
 

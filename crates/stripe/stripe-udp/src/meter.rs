@@ -10,8 +10,7 @@ use crate::run::Run;
 
 /// Counter and limiter of a channel's traffic.
 pub trait Meter: Debug + Send {
-    /// Grants all or some of `datagrams` datagrams of `bytes_each` bytes with headers, and counts
-    /// those granted as sent.
+    /// Grants some or all of `datagrams` datagrams, and counts those granted as sent.
     fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64;
 
     /// Counts received bytes, with headers.

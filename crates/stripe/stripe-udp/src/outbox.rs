@@ -16,7 +16,7 @@ use gingham_stripe::Instant;
 
 use crate::run::Run;
 
-/// Maximum number of queued runs: messages of more than a second if none is sent.
+/// Maximum queued runs: messages of more than a second if none is sent.
 const RUNS_MAX: usize = 256;
 
 /// Time without progress before a run is dropped; by then, the sender has repeated its contents.

@@ -17,14 +17,14 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Maximum bytes of free buffers; further buffers are returned to the system. 1 Gbit/s fills them
-/// in 130 ms, longer than a lost packet is awaited on most paths.
+/// Maximum bytes of free buffers: 130 ms at 1 Gbit/s, longer than a lost packet is awaited on most
+/// paths.
 const FREE_BYTES_MAX: usize = 16 << 20;
 
 /// Granularity of allocators on 64-bit machines.
 const STEP_BYTES: usize = 16;
 
-/// Length of the shortest buffer: two steps, less the allocator's header of 8 bytes.
+/// Shortest buffer: two steps, less the allocator's header of 8 bytes.
 const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
 
 /// Pool of buffers, shared by its clones.

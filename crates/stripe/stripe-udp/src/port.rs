@@ -44,8 +44,8 @@ impl PortPlan {
         })
     }
 
-    /// Returns the sizes of receive batches. In memory, each datagram has its own buffer, at least
-    /// as long as an Ethernet frame.
+    /// Sizes of receive batches. In memory, each datagram has its own buffer, at least an Ethernet
+    /// frame long.
     const fn batches(&self) -> Batches {
         match self {
             Self::Socket(_) => BATCHES,

@@ -17,12 +17,12 @@ pub enum SchedulerPlan {
     /// Surplus round robin with these bytes per round for each channel, at least the longest
     /// packet.
     Surplus(Vec<u32>),
-    /// Round robin with these packets per round for each channel.
+    /// Round robin with these packets per round.
     Packets(Vec<u32>),
 }
 
 impl SchedulerPlan {
-    /// Returns the packets per round in the ratio of small integers closest to these shares.
+    /// Packets per round in the ratio of small integers closest to these shares.
     pub fn closest(shares: &[u32]) -> Result<Self, SchedulerError> {
         let rates: Vec<u64> = shares.iter().copied().map(u64::from).collect();
         let ratio = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates, SLOWEST_PACKETS_MAX)?;
@@ -45,7 +45,7 @@ impl SchedulerPlan {
     }
 }
 
-/// Maximum packets per round of the slowest channel, which keeps rounds short.
+/// Maximum packets per round of the slowest channel: rounds stay short.
 const SLOWEST_PACKETS_MAX: NonZeroU8 = NonZeroU8::new(16).expect("it is not 0");
 
 #[cfg(test)]

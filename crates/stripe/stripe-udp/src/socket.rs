@@ -61,7 +61,7 @@ impl ChannelPlan {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns a connected socket, for which the kernel has looked up the route.
+    /// Connected socket, for which the kernel has looked up the route.
     fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
@@ -111,9 +111,9 @@ pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>)
 pub struct BufferPlan {
     /// Maximum data rate in bytes per second.
     pub bytes_per_second: u64,
-    /// Maximum delay before reading or sending, which the buffers must cover.
+    /// Maximum delay before reading or sending.
     pub delay: Duration,
-    /// Maximum size of a buffer in bytes.
+    /// Maximum buffer size in bytes.
     pub bytes_max: usize,
 }
 
@@ -132,14 +132,14 @@ impl BufferPlan {
     }
 }
 
-/// Minimum size of a buffer: the length of one run.
+/// Minimum buffer size: one run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
-/// Size of receive calls. At 1 Gbit/s an uncoalesced batch arrives every 12 us: 16 take less than a
-/// wake-up costs. A coalesced batch is at most as long as an IP packet.
+/// Receive batches. At 1 Gbit/s an uncoalesced batch arrives every 12 us: 16 take less than a
+/// wake-up costs. A coalesced batch is at most an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
-/// Time between requests for a socket by a channel that does not wait for it.
+/// Time between requests for a socket without waiting for it.
 pub(crate) const SOON: Duration = Duration::from_millis(10);
 
 /// Whether to wait until a socket is available.

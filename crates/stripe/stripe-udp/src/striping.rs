@@ -54,7 +54,7 @@ pub struct Packet {
 pub(crate) struct Before {
     /// Length of the headers on the wire outside the protocol.
     pub(crate) header_bytes: u32,
-    /// Length of metadata in memory that does not count as part of a packet.
+    /// Length of metadata in memory, not counted as part of a packet.
     pub(crate) prefix_bytes: usize,
 }
 
@@ -72,7 +72,7 @@ pub struct Preference {
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// Minimum datagram length in bytes, reached by padding; 0 for no minimum.
+    /// Length in bytes to which messages are padded, or 0.
     pub(crate) bytes_min: usize,
 }
 
@@ -228,8 +228,8 @@ impl Striping {
         Some(Said { channel, message, bytes_min })
     }
 
-    /// Whether datagrams sent now on two channels would arrive at similar times: within an eighth,
-    /// the weight of a new sample in a smoothed round-trip time (RFC 6298, section 2).
+    /// Whether datagrams sent now on both channels would arrive within an eighth, the weight of a
+    /// new sample in a smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };
@@ -260,8 +260,8 @@ impl Striping {
         }
     }
 
-    /// Returns the channel for the next packets, of which the first has this length. If there is
-    /// none, a message may have to be sent first.
+    /// Channel for the next packets, of which the first has this length. If there is none, a
+    /// message may have to be sent first.
     pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
@@ -370,8 +370,7 @@ impl Striping {
     }
 }
 
-/// Limits the number of kept packets; the result is a power of two, as the ring buffer needs,
-/// unless all packets fit.
+/// Number of packets to keep: all, or a power of two, as the ring buffer needs.
 fn kept_packets(packets: usize, longest_bytes: usize) -> usize {
     let fit = (KEPT_BYTES_MAX / longest_bytes.max(1)).max(1);
     packets.min(1 << fit.ilog2())
@@ -428,8 +427,8 @@ mod tests {
         came
     }
 
-    /// The overtaken packet of the first pair is lost unless retransmitted; later packets are
-    /// awaited, because the reordering delay is then known.
+    /// The overtaken packet of the first pair is lost unless retransmitted; then the reordering
+    /// delay is known.
     #[test]
     fn reordering_delay_is_learnt_from_the_first_late_datagram() {
         let plan = StripingPlan::free(1_000);

@@ -189,7 +189,7 @@ impl TcpLink {
         });
         self.state = match begun {
             Ok(socket) => State::Connecting { socket, until: now.after(CONNECT_WAIT) },
-            // The socket is not available yet, and no attempt was made.
+            // No attempt was made, since the socket is not available yet.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 State::Closed { again_at: Some(now.after(SOON)) }
             }

@@ -231,8 +231,8 @@ impl End {
         }
     }
 
-    /// Sends at once on links that were just opened. A session begins with all channels in use;
-    /// those without a link are taken out of use here.
+    /// Sends on links just opened. A session begins with all channels in use; those without a link
+    /// are taken out here.
     fn advance_links(&mut self) {
         let (now, is_new) = (self.striping.now(), take(&mut self.sessions.is_new));
         for (id, channel) in self.channels.iter_mut().enumerate() {

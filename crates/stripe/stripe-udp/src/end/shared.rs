@@ -77,7 +77,7 @@ impl End {
         Took::Place
     }
 
-    /// Takes a datagram from an unknown address; does not count it if it belongs to another end.
+    /// Takes a datagram from an unknown address; those of other ends are not counted.
     pub(crate) fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -97,7 +97,7 @@ impl End {
         }
     }
 
-    /// Whether the datagram may belong to this end; cheaper than opening it.
+    /// Whether the datagram may be for this end; cheaper than opening it.
     pub(crate) fn may_take(&self, datagram: &[u8]) -> bool {
         self.encapsulation.peer().is_some_and(|peer| {
             if is_handshake(datagram) { peer.expects(datagram) } else { peer.may_open(datagram) }

@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use crate::end::Origin;
 use crate::port::plain;
 
-/// Maximum number of addresses beyond those of an end's channels: sources of handshakes, and former
-/// addresses. Datagrams from forgotten addresses are identified by their keys.
+/// Maximum number of former addresses and sources of handshakes, in addition to those of an end's
+/// channels. Keys identify datagrams from forgotten addresses.
 const SPARE_MAX: usize = 8;
 
 type Place = (u64, SocketAddr);

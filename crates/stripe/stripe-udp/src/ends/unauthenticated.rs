@@ -25,8 +25,8 @@ use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
-/// Maximum rate of trial decryptions; a trial takes one or two microseconds for 1,400 bytes, in
-/// total two percent of a core.
+/// Maximum rate of trial decryptions, each a microsecond or two for 1,400 bytes: two percent of a
+/// core.
 const TRIALS_PER_SECOND: u64 = 10_000;
 /// Maximum burst of trials: one for each of a thousand ends, to find one that has moved.
 const TRIALS_AT_ONCE: u64 = 1_024;
@@ -39,7 +39,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Counters of datagrams from unknown addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnauthenticatedCounts {
-    /// Datagrams of peers that have moved, identified by their keys.
+    /// Datagrams of moved peers, identified by keys.
     pub found: u64,
     /// Datagrams not examined for lack of budget.
     pub untried: u64,
@@ -144,8 +144,7 @@ impl Unauthenticated {
         }
     }
 
-    /// Returns the traffic class of the end to which the batch belongs or may belong, or else of
-    /// the first end.
+    /// Traffic class of the end to which the batch belongs or may belong, or else of the first end.
     fn class(&self, whose: Option<usize>, ends: &[Option<Box<End>>]) -> u8 {
         let number = whose.or(self.owner.map(|owner| owner.end));
         let known = number.and_then(|number| ends.get(number)?.as_ref());

@@ -17,7 +17,7 @@ pub(super) fn nothing() -> [SockFilter; 1] {
     [take(0)]
 }
 
-/// Returns a program that accepts untagged frames of these types from one address to the other.
+/// Program that accepts untagged frames of these types from one address to the other.
 pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFilter; 15] {
     let ([to_first, to_last], [from_first, from_last]) = (halves(to), halves(from));
     let vlan = SKF_AD_OFF.wrapping_add(SKF_AD_VLAN_TAG_PRESENT).cast_unsigned();

@@ -17,7 +17,7 @@ const SOCKETS: &str = "/proc/net/packet";
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     address: LinkAddr,
-    /// MAC address of the interface.
+    /// MAC address.
     pub mac: MacAddress,
 }
 
@@ -42,18 +42,18 @@ impl Interface {
         Ok(Self { address, mac })
     }
 
-    /// Checks that the process may open a socket on the interface.
+    /// Checks the permission to open a packet socket.
     pub fn open(&self) -> io::Result<()> {
         // Without a protocol the socket receives nothing.
         self.bind(&Socket::new(Domain::PACKET, Type::RAW, None)?)
     }
 
-    /// MTU of the interface in bytes.
+    /// MTU in bytes.
     pub fn mtu(&self, name: &str) -> Option<u32> {
         std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
     }
 
-    /// Returns the existing user of frames of this type, if any.
+    /// Existing user of frames of this type, if any.
     pub fn used(&self, ether_type: u16) -> io::Result<Option<EtherTypeUse>> {
         let protocols = std::fs::read_to_string(PROTOCOLS)?;
         if of_kernel(&protocols, ether_type) {
@@ -70,14 +70,13 @@ impl Interface {
     }
 }
 
-/// Whether a kernel protocol handles the type; each line lists type, device and function.
+/// Whether a kernel protocol uses the type; lines list type, device and function.
 fn of_kernel(protocols: &str, ether_type: u16) -> bool {
     let mut types = protocols.lines().filter_map(|line| line.split_whitespace().next());
     types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))
 }
 
-/// Whether a packet socket receives the type, given in the fourth column; the fifth is the
-/// interface, 0 for all.
+/// Whether a packet socket uses the type. Columns four and five list type and interface, 0 for all.
 fn of_sockets(sockets: &str, ether_type: u16, interface: usize) -> bool {
     sockets.lines().any(|line| {
         let mut columns = line.split_whitespace().skip(3);

@@ -1,4 +1,4 @@
-//! Options of packet sockets that are missing from libraries.
+//! Packet socket options missing from libraries.
 //!
 //! Source: packet(7); linux/if_packet.h for the numbers.
 

@@ -11,13 +11,12 @@
 
 pub(crate) const VIRTIO_BYTES: usize = 10;
 
-/// Flag of a packet whose checksum is still to be computed.
+/// Flag of a checksum that is still to be computed.
 const NEEDS_CHECKSUM: u8 = 1;
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
-/// Converts the metadata of a packet into that of its frame; `before` is the length in front of the
-/// packet.
+/// Converts a packet's metadata to its frame's; `before` is the length in front of the packet.
 pub(super) fn of_frame(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.wrapping_add(before));
     metadata

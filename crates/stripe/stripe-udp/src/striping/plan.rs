@@ -12,8 +12,8 @@ use gingham_stripe_crypt::PublicKey;
 
 use super::{Packet, bytes};
 
-/// Reordering limits. Packets wait only on channels that reorder, for at most 20 ms, behind at most
-/// as many packets of 1,400 bytes as 1 Gbit/s delivers in this time.
+/// Packets wait only on channels that reorder, at most 20 ms, behind at most as many packets of
+/// 1,400 bytes as 1 Gbit/s delivers in that time.
 const RESTORE: OrderOptions =
     OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
 
@@ -97,7 +97,7 @@ impl StripingPlan {
         self
     }
 
-    /// Returns the size limits: at most the needs of the longest packet or its copy.
+    /// Size limits: at most the needs of the longest packet or its copy.
     pub(super) fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
         let sizes = self.sender.sizes?;
         let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };

@@ -8,7 +8,7 @@ use gingham_stripe::Instant;
 
 /// First pause, as between attempts to reopen a UDP socket.
 const FIRST: Duration = Duration::from_millis(100);
-/// Longest pause, short enough that an operator does not take the channel for abandoned.
+/// Longest pause; an operator does not take the channel for abandoned.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// Next pause before connecting.
@@ -22,7 +22,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Returns the next pause, shortened by up to half: ends that lost one router do not reconnect
+    /// Next pause, shortened by up to half: ends that lost one router do not reconnect
     /// simultaneously. The low digits of the time are random enough.
     pub(super) fn next(&mut self, now: Instant) -> Duration {
         let pause = self.0;
