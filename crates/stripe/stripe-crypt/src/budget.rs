@@ -13,13 +13,13 @@ use std::net::{IpAddr, SocketAddr};
 use gingham_stripe::Instant;
 
 const BUCKETS: usize = 256;
-/// Rate for one network: fifty peers behind one address can begin handshakes per second.
+/// Rate of a network: fifty peers behind one address can begin per second.
 const OF_A_NETWORK: Rate = Rate { per_second: 50, at_once: 16 };
 /// Rate for all networks together; at 0.2 ms per initiation, a tenth of a core.
 const OF_ALL: Rate = Rate { per_second: 500, at_once: 128 };
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Source of a datagram, and whether it is known.
+/// Sender of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
     /// Source, possibly forged.
@@ -39,8 +39,8 @@ impl Sender {
         bytes
     }
 
-    /// Network of the address: an IPv4 address, or the half of an IPv6 address assigned to a site
-    /// (RFC 4291, section 2.5.4).
+    /// Network: an IPv4 address, or the half of an IPv6 address assigned to a site (RFC 4291,
+    /// section 2.5.4).
     pub(crate) fn network(self) -> [u8; 8] {
         *self.bytes().first_chunk().expect("an address is longer")
     }
@@ -53,7 +53,7 @@ struct Rate {
 }
 
 impl Rate {
-    /// Takes a token. Returns the time when the bucket will be full, in ns; `None` if it is empty.
+    /// Takes a token. Returns when the bucket will be full again, in ns; `None` if it is empty.
     fn with_one(self, full_at: u64, now: u64) -> Option<u64> {
         let one = SECOND_NS / self.per_second;
         let full_at = full_at.max(now) + one;

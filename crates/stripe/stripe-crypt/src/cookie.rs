@@ -185,7 +185,7 @@ impl Cookies {
         Cookie { stamp, key: mac(&self.secret, &[&stamp, address]) }
     }
 
-    /// Maps a network to one of 256 buckets by a secret function.
+    /// Maps networks secretly to 256 buckets.
     pub(crate) fn bucket(&self, network: &[u8]) -> usize {
         mac(&self.secret, &[b"bucket", network])[0].into()
     }

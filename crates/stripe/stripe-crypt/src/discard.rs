@@ -26,7 +26,7 @@ pub enum Discard {
 }
 
 impl Discard {
-    /// All reasons, in the order of their indices.
+    /// All reasons, by index.
     pub const ALL: [Self; 10] = [
         Self::Malformed,
         Self::OtherVersion,
@@ -40,7 +40,7 @@ impl Discard {
         Self::Busy,
     ];
 
-    /// Name of the reason in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
@@ -57,7 +57,7 @@ impl Discard {
     }
 }
 
-/// Number of rejections for each reason.
+/// Rejections by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards([u64; Discard::ALL.len()]);
 
@@ -72,7 +72,7 @@ impl Discards {
         self.0[discard as usize]
     }
 
-    /// Returns the sums of two sets of counts.
+    /// Sums of two sets of counts.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self(std::array::from_fn(|place| self.0[place] + others.0[place]))

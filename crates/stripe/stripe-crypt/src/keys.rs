@@ -16,7 +16,7 @@ pub const KEY_BYTES: usize = 32;
 /// Error of reading a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
-    /// Text that is not a key in hexadecimal form.
+    /// Text that is not hexadecimal.
     #[error("a key has 64 hexadecimal digits")]
     Digits,
     /// Point of small order, whose shared secrets are public (RFC 7748, section 6.1).
@@ -52,7 +52,7 @@ impl PrivateKey {
         Ok(key)
     }
 
-    /// Returns the matching public key.
+    /// Matching public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
     }

@@ -107,7 +107,7 @@ impl OpenedNumbers {
         }
     }
 
-    /// Marks a number as used; returns whether the datagram is newer than all earlier ones.
+    /// Marks a number as used; returns whether it is newer than all before.
     pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
@@ -144,7 +144,6 @@ mod tests {
         assert_eq!([take(9, 5), take(9, 5), take(9, 4), take(9, 6)], {
             [Use::Fresh, Use::Used, Use::Used, Use::Fresh]
         });
-        // Numbers wrap around, but not past the first one.
         assert_eq!([take(9, 4 + (1 << 31)), take(9, u32::MAX), take(9, 4)], {
             [Use::Fresh, Use::Worn, Use::Worn]
         });

@@ -50,14 +50,14 @@ pub struct Peer {
     process: u64,
     now: Instant,
     current: Option<Pair>,
-    /// Previous key pair: used only to decrypt datagrams sent before the current pair was made.
+    /// Decrypts datagrams sent before the current pair was made.
     previous: Option<Pair>,
     /// Next key pair: used only to decrypt until the peer has proved that it has the keys.
     next: Option<Pair>,
     attempt: Option<Attempt>,
-    /// MAC (mac1) of the last accepted initiation, and the response to it.
+    /// MAC (mac1) of the last accepted initiation, and its response.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
-    /// Time of the last accepted response; cookies issued earlier are rejected.
+    /// Time of the last response; cookies issued earlier are rejected.
     answered_at: Option<Instant>,
     tries: u32,
     again_at: Instant,
@@ -171,9 +171,8 @@ impl Peer {
         }
     }
 
-    /// Opens a datagram in place. Returns its header, the bytes after it, and whether it is newer
-    /// than all earlier ones of its kind on its channel; the source of the newest is the channel's
-    /// address.
+    /// Opens a datagram in place. Returns its header, the bytes after it, and whether it is the
+    /// newest of its kind on its channel; the channel's address is the source of the newest.
     pub fn open<'a>(
         &mut self,
         datagram: &'a mut [u8],
@@ -231,8 +230,8 @@ impl Peer {
         self.previous = self.current.replace(pair).filter(|_| is_same);
     }
 
-    /// Returns a message to be sent on every channel with a known remote address; `can_begin` is
-    /// set if there is such a channel.
+    /// Message for every channel with a known remote address; `can_begin` is set if there is such a
+    /// channel.
     pub fn poll_transmit(&mut self, now: Instant, can_begin: bool) -> Option<&[u8]> {
         self.advance(now);
         if matches!(self.outgoing, Outgoing::Nothing)

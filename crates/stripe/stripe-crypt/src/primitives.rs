@@ -151,7 +151,7 @@ impl ChaChaPoly {
         self.0.as_ref().expect("a key is set before it is used")
     }
 
-    /// Encodes a message number as a nonce (Noise, section 12.3).
+    /// Nonce of a message number (Noise, section 12.3).
     fn nonce(number: u64) -> Nonce {
         let mut bytes = [0; NONCE_LEN];
         bytes[4..].copy_from_slice(&number.to_le_bytes());

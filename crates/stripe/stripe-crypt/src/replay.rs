@@ -8,8 +8,8 @@
 //!
 //! Source: RFC 6479 (words are cleared as the window advances, nothing is shifted).
 
-/// Length of the window in words: its 8,192 numbers, as in WireGuard's Linux driver, cover 90 ms of
-/// reordering on a network at 1 Gbit/s with 1,400 bytes per datagram.
+/// Words of the window: 8,192 numbers, as in WireGuard's Linux driver, cover 90 ms of reordering on
+/// a network at 1 Gbit/s with datagrams of 1,400 bytes.
 const WORDS: usize = 128;
 const WORD_BITS: u64 = u64::BITS as u64;
 const ROUND: u64 = 1 << 32;
@@ -32,7 +32,7 @@ impl From<u32> for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// Returns the number with these lower 32 bits that is nearest to the highest.
+    /// Number with these lower 32 bits that is nearest to the highest.
     pub(crate) fn nearest(&self, low: u32) -> Option<u64> {
         let highest = self.top - 1;
         let lowest = (highest + ROUND / 2).checked_sub(ROUND)? + 1;

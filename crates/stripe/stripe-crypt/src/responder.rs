@@ -45,7 +45,7 @@ impl Initiation {
         &self.from
     }
 
-    /// First MAC of the message, which identifies the initiation.
+    /// First MAC, which identifies the initiation.
     pub fn mac1(&self) -> Mac {
         part(&self.message, MAC1_AT)
     }
@@ -58,11 +58,11 @@ fn part<const N: usize>(message: &[u8; INITIATION_BYTES], at: usize) -> [u8; N] 
 /// Result of reading an initiation.
 #[derive(Debug)]
 pub enum Read {
-    /// The earlier response was repeated.
+    /// Response repeated.
     Answered,
-    /// A cookie was issued.
+    /// Cookie issued.
     Cookie,
-    /// The initiation is valid and must be passed to its peer.
+    /// Valid initiation for its peer.
     Begun(Box<Initiation>),
 }
 
@@ -99,7 +99,7 @@ impl Responder {
             self.give(now, from, &mac1, reply)?;
             return Ok(Read::Cookie);
         };
-        // The message is a copy from another channel or a duplicate: no new keys are made.
+        // The message is a copy or a duplicate: no new keys are made.
         if answered(&mac1, reply) {
             return Ok(Read::Answered);
         }

@@ -19,7 +19,7 @@ pub struct Times {
     /// Delay before the first retry; it doubles with each retry, and up to a third is added at
     /// random.
     pub retry: Duration,
-    /// Maximum delay before a retry, without the random part.
+    /// Maximum delay, without the random part.
     pub retry_max: Duration,
     /// Time without a reply after which a handshake begins.
     pub silence: Duration,

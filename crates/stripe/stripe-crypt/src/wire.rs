@@ -40,7 +40,7 @@ pub(crate) const MAC1_AT: usize = NOISE_AT + 32 + 32 + CHECK_BYTES + PAYLOAD_BYT
 pub(crate) const STAMP_AT: usize = MAC1_AT + MAC_BYTES;
 pub(crate) const MAC2_AT: usize = STAMP_AT + STAMP_BYTES;
 pub(crate) const MAC3_AT: usize = MAC2_AT + MAC_BYTES;
-/// Position of the response's MAC, after Noise's second message `e, ee, se, psk`.
+/// Position of the response's MAC, after Noise's `e, ee, se, psk`.
 pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
 /// Number of key indices, which have two bits.
@@ -116,7 +116,7 @@ pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
 }
 
-/// Returns the reason to reject a datagram regardless of its sender, if any.
+/// Reason to reject a datagram regardless of its sender, if any.
 pub fn discard_of(datagram: &[u8]) -> Option<Discard> {
     if is_handshake(datagram) { Type::of(datagram).err() } else { sealed(datagram).err() }
 }

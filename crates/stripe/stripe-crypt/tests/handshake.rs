@@ -8,7 +8,7 @@ use gingham_stripe_crypt::{Discard, PresharedKey, Times};
 use network::{Fate, Network, is_initiation, plans};
 use proptest::prelude::*;
 
-/// Time in units of ms; a round trip takes 20 ms.
+/// Milliseconds; a round trip takes 20.
 fn milliseconds(count: u64) -> Duration {
     Duration::from_millis(count)
 }
@@ -58,8 +58,8 @@ fn simultaneous_second_attempts_agree_on_one_session() {
     }
 }
 
-/// The initiations of the end that keeps its attempt arrive at 60 ms. The other end's initiations
-/// get a response at 30 ms, and both ends have keys at 50 ms.
+/// Initiations of the end that keeps its attempt arrive at 60 ms. The other's get a response at 30
+/// ms, and both ends have keys at 50 ms.
 #[test]
 fn late_initiation_after_key_agreement_makes_no_new_keys() {
     let mut plans = plans();
@@ -95,7 +95,6 @@ fn restarted_end_starts_a_new_session_and_peer_follows() {
     }
 }
 
-/// Both ends send continuously, with a delay of 10 ms.
 #[test]
 fn rekeying_loses_nothing() {
     let mut network = Network::new(plans());

@@ -64,8 +64,7 @@ impl Peer {
         taken
     }
 
-    /// Repeats the response to the last accepted initiation if `datagram` is an authentic copy of
-    /// it.
+    /// Repeats the response if `datagram` is an authentic copy of the last accepted initiation.
     pub fn answer_again(&self, datagram: &[u8], reply: &mut Vec<u8>) -> bool {
         let (answered, shared) = (self.answered.as_ref(), &self.shared);
         whole(datagram).is_ok_and(|message| repeat(answered, shared, message, reply))

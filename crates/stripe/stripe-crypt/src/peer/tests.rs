@@ -12,7 +12,7 @@ const RIGHT: usize = 1;
 const HOME: Sender = of(1, 1, false);
 const ELSEWHERE: Sender = of(2, 1, false);
 
-/// Creates a sender; each host has its own network.
+/// Sender with a network of its own for each host.
 const fn of(host: u16, port: u16, is_known: bool) -> Sender {
     let [a, b] = host.to_be_bytes();
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 18, a, b)), port);
@@ -99,7 +99,7 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
         both.pass(1_000_000);
         both.shake_hands(LEFT);
         both.pass(1_000_000);
-        // Both ends have begun a handshake, and the right end has keys that await confirmation.
+        // Both ends have begun, and the right end has keys that await confirmation.
         let initiation = both.begin(LEFT);
         let proven = both.proven(LEFT, &initiation);
         let response = both.give(RIGHT, HOME, &proven).expect("a response");
@@ -115,7 +115,7 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
 }
 
 impl Both {
-    /// Sends an initiation with valid mac1 and mac2, but without a valid sender.
+    /// Sends an initiation with valid mac1 and mac2 but an invalid sender.
     fn garbage(&mut self, to: usize, from: Sender) -> Discard {
         let mut garbage = [0; INITIATION_BYTES];
         garbage[..4].copy_from_slice(&Type::Initiation.header());
@@ -135,8 +135,7 @@ impl Both {
     }
 }
 
-/// All initiations arrive at one instant. The peer shares a bucket with the host in one of 256
-/// cases.
+/// All initiations arrive at once. The peer shares a bucket with the host in one of 256 cases.
 #[test]
 fn ports_of_a_host_share_one_budget() {
     let mut agreed = 0;

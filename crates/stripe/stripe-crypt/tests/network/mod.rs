@@ -32,7 +32,7 @@ pub(crate) struct Network {
     count: u64,
     pub(crate) record: Vec<Datagram>,
     pub(crate) fate: fn(u64, &[u8]) -> Fate,
-    /// Fates of datagrams, applied in rotation, if there are any.
+    /// Fates of datagrams, applied in rotation.
     pub(crate) fates: Vec<u8>,
     number: u32,
     pub(crate) said: [u64; 2],
@@ -108,7 +108,6 @@ impl Network {
         }
     }
 
-    /// Lets both ends send something every 100 ms.
     pub(crate) fn chatter(&mut self, span: Duration) {
         let steps = span.as_millis() / 100;
         for _ in 0..steps {
