@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The number of connections is out of range.
+    /// Number of connections out of range.
     #[error("a stream goes over 1 to {most} connections, not {connections}")]
     Connections {
         /// Requested number.
@@ -17,15 +17,15 @@ pub enum PlanError {
         /// Maximum number.
         most: usize,
     },
-    /// The chunk length is out of range.
+    /// Chunk length out of range.
     #[error("a chunk has 1 to {most} bytes, not {chunk_bytes}")]
     Chunk {
-        /// Requested length in bytes.
+        /// Requested bytes.
         chunk_bytes: u32,
         /// Maximum length in bytes.
         most: u32,
     },
-    /// The number of quanta differs from the number of connections.
+    /// Wrong number of quanta.
     #[error("{quanta} quanta for {connections} connections: one each")]
     Quanta {
         /// Number of quanta.
@@ -33,7 +33,7 @@ pub enum PlanError {
         /// Number of connections.
         connections: usize,
     },
-    /// The scheduler rejects the quanta.
+    /// Quanta that the scheduler rejects.
     #[error("no quanta: {0}")]
     Scheduler(SchedulerError),
 }
@@ -48,22 +48,22 @@ impl From<SchedulerError> for PlanError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GreetingError {
-    /// A connection failed before its greeting.
+    /// Failure before the greeting.
     #[error("a connection ended before its greeting: {0}")]
     Connection(#[from] io::Error),
-    /// The received bytes are not a greeting.
+    /// Bytes that are not a greeting.
     #[error("a connection did not begin with the greeting of a striped stream")]
     NotGreeting,
-    /// The greeting has another version.
+    /// Greeting of another version.
     #[error("the other end uses version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
     Version(u8),
-    /// The plan in the greeting is invalid.
+    /// Invalid plan in a greeting.
     #[error("the plan in the greeting is invalid: {0}")]
     Plan(#[from] PlanError),
-    /// The connections belong to different streams.
+    /// Connections of different streams.
     #[error("connections of different streams: {0:016x} and {1:016x}")]
     Streams(u64, u64),
-    /// The number of connections is wrong.
+    /// Wrong number of connections.
     #[error("the stream goes over {expected} connections, and {given} were given")]
     Count {
         /// Number of connections of the stream.
@@ -71,7 +71,7 @@ pub enum GreetingError {
         /// Number of connections given.
         given: usize,
     },
-    /// Two connections have this index.
+    /// Repeated connection index.
     #[error("two connections are number {0}")]
     Twice(usize),
 }
@@ -80,16 +80,16 @@ pub enum GreetingError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The connection ended early.
+    /// Early end of a connection.
     #[error("connection {0} ended before the stream")]
     Ended(usize),
-    /// A chunk is longer than the maximum.
+    /// Chunk longer than the maximum.
     #[error("connection {0}: a chunk longer than the greeting allows")]
     Long(usize),
-    /// A sequence number is repeated, or the end marker is wrong.
+    /// Repeated sequence number, or wrong end marker.
     #[error("connection {0}: a chunk out of turn")]
     OutOfTurn(usize),
-    /// The chunk with this number is missing.
+    /// Missing chunk.
     #[error("no connection has chunk {0}")]
     Missing(u64),
 }

@@ -20,14 +20,14 @@ pub(crate) const VERSION: u8 = 1;
 /// Length of the greeting without quanta.
 const GREETING_BYTES: usize = 24;
 
-/// Identifies the stream of a connection, and its place in the stream.
+/// Identifies a connection and its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
     /// Random identifier of the stream.
     pub stream: u64,
-    /// Index of the connection, from 0.
+    /// Index, from 0.
     pub place: usize,
-    /// Number of connections of the stream.
+    /// Number of connections.
     pub connections: usize,
     /// Plan of the writer.
     pub plan: StreamPlan,

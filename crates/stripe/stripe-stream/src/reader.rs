@@ -229,7 +229,7 @@ impl<S: Read + AsFd> Read for StripedReader<S> {
 }
 
 impl<S: Read> Inlet<S> {
-    /// Reads up to byte `bytes` of the next header; returns whether any bytes were available.
+    /// Reads up to byte `bytes` of the next header; returns whether any were available.
     fn fill(&mut self, bytes: usize) -> io::Result<bool> {
         let before = self.filled;
         while self.filled < bytes && !self.has_ended {

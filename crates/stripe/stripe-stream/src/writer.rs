@@ -54,8 +54,7 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(Self { outlets, scheduler, chunk_bytes, number: 0, last: 0 })
     }
 
-    /// Marks the end of the stream, waits until the kernel has accepted all data, and returns the
-    /// connections.
+    /// Marks the end, waits until the kernel has accepted all data, and returns the connections.
     pub fn finish(mut self) -> io::Result<Vec<S>> {
         self.flush()?;
         let header = self.header(0);

@@ -35,8 +35,7 @@ fn write(connections: Vec<UnixStream>, plan: &StreamPlan, parts: &[&[u8]]) -> io
     writer.finish().map(drop)
 }
 
-/// Returns the bytes on each connection after its greeting, if all data is written before any is
-/// read.
+/// Bytes on each connection after its greeting, if all data is written before any is read.
 fn on_the_wire(order: &Order, parts: &[&[u8]]) -> Vec<Vec<u8>> {
     let greeting_bytes = 24 + if *order == Order::Free { 0 } else { 8 };
     let (near, far) = pairs(2);
