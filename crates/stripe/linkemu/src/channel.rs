@@ -166,7 +166,7 @@ impl Channel {
         outcome
     }
 
-    /// Computes the fate of a packet after the queue; lost packets keep their place in the order.
+    /// Computes a packet's fate after the queue; lost packets keep their place in the order.
     fn cross(
         &mut self,
         sending: Sending,

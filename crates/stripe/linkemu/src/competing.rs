@@ -33,7 +33,7 @@ pub struct Competing {
 /// Packet spacing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Evenly spaced, the first packet at the start of the interval.
+    /// Even, with the first packet at the start.
     Even,
     /// Exponentially distributed; one space precedes the first packet.
     Poisson,

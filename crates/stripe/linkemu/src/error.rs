@@ -9,7 +9,7 @@ pub enum ParameterError {
         /// Given value.
         value: f64,
     },
-    /// Text that is not a queue limit.
+    /// Invalid queue limit.
     #[error(
         "expected a number of bytes or a time, each with its unit, such as \"64 kB\" or \"20 ms\""
     )]
@@ -26,7 +26,7 @@ pub enum ParameterError {
         /// Maximum wait, in ps.
         span_ps: u64,
     },
-    /// Policer whose burst of zero bytes lets nothing pass.
+    /// Policer with a burst of zero.
     #[error("a burst of 0 bytes lets nothing through: give it room for a packet at least")]
     NoBurst,
     /// Competing packets of zero bytes.
@@ -37,9 +37,9 @@ pub enum ParameterError {
         "competing traffic that begins at {from_ps} ps ends at {until_ps} ps: its end must be later"
     )]
     NoCompetingTime {
-        /// Start of the interval.
+        /// Start.
         from_ps: u64,
-        /// End of the interval, not included.
+        /// End, not included.
         until_ps: u64,
     },
     /// Bursts of loss that never end.
@@ -51,12 +51,12 @@ pub enum ParameterError {
     /// Outage with an empty interval.
     #[error("the outage that begins at {from_ps} ps ends at {until_ps} ps: its end must be later")]
     EmptyOutage {
-        /// Start of the outage.
+        /// Start.
         from_ps: u64,
-        /// End of the outage, not included.
+        /// End, not included.
         until_ps: u64,
     },
-    /// Outages that overlap or are out of order.
+    /// Overlapping outages.
     #[error(
         "an outage begins at {from_ps} ps, when the one before it lasts until {until_ps} ps: \
              give them in the order of time, apart from each other"

@@ -23,15 +23,15 @@ impl Arrival {
 /// Reason why a packet is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// The packet exceeds the policer's rate and burst.
+    /// Above the policer's rate and burst.
     Policed,
-    /// The queue is full.
+    /// Full queue.
     QueueFull,
-    /// The packet is in transit during an outage.
+    /// Outage during transit.
     Outage,
-    /// The packet is lost at random.
+    /// Random loss.
     Lost,
-    /// The packet is longer than the MTU.
+    /// Above the MTU.
     TooLong,
 }
 
@@ -48,7 +48,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Returns the arrivals in the order of the copies.
+    /// Arrivals in the order of the copies.
     pub fn arrivals(self) -> impl Iterator<Item = Arrival> {
         let arrivals = match self {
             Self::Arrives(arrival) => [Some(arrival), None],

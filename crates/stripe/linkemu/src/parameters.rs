@@ -77,9 +77,9 @@ pub enum Loss {
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// Probability of a change to the bad state, per packet.
+    /// Probability of changing to the bad state, per packet.
     pub to_bad: Probability,
-    /// Probability of a change to the good state, per packet.
+    /// Probability of changing to the good state, per packet.
     pub to_good: Probability,
     /// Probability of loss in the good state.
     pub loss_good: Probability,
@@ -90,9 +90,9 @@ pub struct GilbertElliott {
 /// Packets that are held back at the far end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reordering {
-    /// Probability that a packet is held back.
+    /// Probability of holding back, per packet.
     pub probability: Probability,
-    /// Time that it is held back after its arrival in order.
+    /// Additional delay of a packet held back.
     pub span: Span,
 }
 
@@ -127,7 +127,7 @@ impl Parameters {
         }
     }
 
-    /// Checks that the parameters are valid.
+    /// Checks the parameters.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.queue.check(self.rate)?;
         if self.policer.is_some_and(|policer| policer.burst_bytes == 0) {

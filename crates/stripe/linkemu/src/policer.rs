@@ -19,7 +19,7 @@ use gingham_kernel::{Rate, Time};
 /// Parameters of a policer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policer {
-    /// Rate at which tokens are added.
+    /// Rate of new tokens.
     pub rate: Rate,
     /// Burst in bytes; a longer packet never passes.
     pub burst_bytes: u64,

@@ -21,7 +21,7 @@ impl Probability {
         }
     }
 
-    /// Returns the number.
+    /// Value from 0 to 1.
     pub const fn value(self) -> f64 {
         self.0
     }

@@ -43,7 +43,7 @@ impl QueueBound {
         }
     }
 
-    /// Whether a packet of this length never fits in the queue.
+    /// Whether a packet of this length never fits.
     pub fn is_too_short_for(self, length_bytes: u64) -> bool {
         matches!(self, Self::Bytes(bytes) if bytes < length_bytes)
     }

@@ -21,17 +21,14 @@ fn half(spacing: Spacing) -> Competing {
 fn competing_traffic_takes_queue_space_and_transmission_time() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
     assert_eq!(channel.next_competing(), Some(Time::from_ps(50_000)));
-    // A competing packet arrives at 50 ns, when 50 bytes are left, and is sent by 200 ns.
+    // A competing packet arrives at 50 ns, when 50 bytes are left.
     assert_eq!(offer(&mut channel, 0, 100), Ok(vec![105_000]));
-    // At 60 ns 140 bytes are queued.
     assert_eq!(offer(&mut channel, 60_000, 10), Ok(vec![215_000]));
     assert_eq!(offer(&mut channel, 60_000, 1), QUEUE_FULL);
-    // At 250 ns a competing packet arrives before ours, at an idle queue: 50 bytes of ours are sent
-    // by 400 ns.
+    // At 250 ns a competing packet arrives before ours, at an idle queue.
     assert_eq!(offer(&mut channel, 250_000, 60), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 250_000, 50), Ok(vec![405_000]));
-    // Our packet is sent from 440 to 540 ns; at 450 ns 90 bytes are left, and the competing packet
-    // is dropped.
+    // At 450 ns 90 bytes of ours are left, and the competing packet is dropped.
     assert_eq!(offer(&mut channel, 440_000, 100), Ok(vec![545_000]));
     assert_eq!(offer(&mut channel, 700_000, 1), Ok(vec![706_000]));
     assert_eq!(channel.next_competing(), None);
@@ -51,8 +48,6 @@ fn compete_brings_the_backlog_up_to_date() {
 #[test]
 fn rate_change_applies_after_earlier_competing_packets() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
-    // The competing packet, sent from 50 ns on, has 50 bytes left at 100 ns: 100 ns at half the
-    // rate.
     channel.set_rate(Time::from_ps(100_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(offer(&mut channel, 100_000, 10), Ok(vec![225_000]));
 }

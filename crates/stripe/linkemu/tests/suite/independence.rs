@@ -40,8 +40,7 @@ fn extra_packet_shifts_no_later_draw() {
         let mut fates = Vec::new();
         for number in 0..2_000 {
             if extra == Some(number) {
-                // This packet is too long to be accepted: it uses no draws after the queue, where
-                // other packets use four.
+                // This packet is too long to be accepted and uses no draws after the queue.
                 assert_eq!(
                     channel.offer(Time::from_ps(number * APART_PS), 1_001),
                     Fate::Dropped(DropReason::QueueFull)

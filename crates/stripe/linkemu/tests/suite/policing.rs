@@ -16,13 +16,10 @@ fn policed(queue_bytes: u64) -> Channel {
 #[test]
 fn burst_passes_and_then_packets_with_tokens() {
     let mut channel = policed(1_000);
-    // 60 of 100 tokens are used; 41 are one too many and use none; 40 use the rest.
     let found = offer_all(&mut channel, &[(0, 60), (0, 41), (0, 40)]);
     assert_eq!(found, [Ok(vec![65_000]), POLICED, Ok(vec![105_000])]);
-    // The first token is available after 10 ns.
     assert_eq!(offer(&mut channel, 9_999, 1), POLICED);
     assert_eq!(offer(&mut channel, 10_000, 1), Ok(vec![106_000]));
-    // After 1,990 ns there are 100 tokens and not 199.
     let found = offer_all(&mut channel, &[(2_000_000, 101), (2_000_000, 100)]);
     assert_eq!(found, [POLICED, Ok(vec![2_105_000])]);
     let counted = Counters { offered: 7, arrived: 4, policed: 3, ..Counters::default() };
@@ -31,7 +28,6 @@ fn burst_passes_and_then_packets_with_tokens() {
 
 #[test]
 fn fractional_tokens_accumulate() {
-    // Ten tokens are due at 100 ns; at 99.99 ns there are nine.
     let mut channel = policed(1_000);
     assert!(offer(&mut channel, 0, 100).is_ok());
     for step in 1..=10 {
@@ -52,7 +48,6 @@ fn each_copy_uses_its_own_tokens() {
     let twice =
         Parameters { duplication: Probability::ALWAYS, ..policed(1_000).parameters().clone() };
     let mut channel = channel(twice);
-    // 60 of 100 tokens leave too few for the copy. Then 40, and 0.
     assert_eq!(offer(&mut channel, 0, 60), Ok(vec![65_000]));
     assert_eq!(offer(&mut channel, 0, 40), Ok(vec![105_000]));
     assert_eq!((channel.counters().policed, channel.counters().arrived), (2, 2));

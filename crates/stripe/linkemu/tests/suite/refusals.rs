@@ -30,7 +30,6 @@ fn queue_time_must_be_positive_and_countable() {
     let fast =
         Parameters { rate: Rate::from_bytes_per_second(1 << 63), ..waits(1_000_000_000_000) };
     assert!(refusal(fast).contains("more bytes than can be counted"));
-    // A day plus 5 ns of delay.
     let day_ps = Parameters::WAY_PS_MAX;
     assert!(refusal(waits(day_ps)).starts_with("a packet could be on the way for 86401 s"));
     assert!(waits(day_ps - 5_000).check().is_ok());
@@ -109,7 +108,6 @@ fn outages_need_positive_length_and_order() {
 
 #[test]
 fn delay_of_a_packet_is_at_most_a_day() {
-    // 86,400 bytes at one byte per second take a day.
     let day = Parameters::clean(Rate::from_bytes_per_second(1), 86_400, Span::ZERO);
     assert!(day.check().is_ok());
     let longer = Parameters { delay: Span::from_ps(1), ..day.clone() };

@@ -130,14 +130,12 @@ fn duplication_and_reordering_are_independent() {
     let held = |arrival: &Arrival| arrival.held_back;
     let firsts: Vec<_> = fates.iter().filter_map(|fate| fate.arrivals().next()).collect();
     assert_share(firsts.iter().filter(|first| held(first)).count() as u64, COUNT_REAL, 0.2);
-    // Of duplicated packets, 4 % have both copies held back.
     let both = fates.iter().filter(|fate| fate.arrivals().filter(held).count() == 2).count();
     assert_share(both as u64, COUNT_REAL, 0.3 * 0.04);
 }
 
 #[test]
 fn backlog_is_sent_at_the_rate() {
-    // The last of 1000 x 1500 bytes ends at 1.5 ms.
     let mut busy = channel(Parameters { duplication: Probability::NEVER, ..clean(1_500_000) });
     let last = (0..1_000).map(|_| offer(&mut busy, 0, 1_500)).last().expect("a thousand");
     assert_eq!(last, Ok(vec![1_500_005_000]));

@@ -16,11 +16,9 @@ fn packets_are_serialised_at_the_rate_and_overflow_is_dropped() {
     // Sent from 0 to 100 and from 100 to 250 ns. 60 bytes more would be 310; 50 are exactly 300.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 60), (0, 50)]);
     assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL, Ok(vec![305_000])]);
-    // The tenth byte has left at 10 ns.
     assert_eq!(channel.backlog_bytes(Time::from_ps(9_999)), 291);
     assert_eq!(offer(&mut channel, 9_999, 10), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 10_000, 10), Ok(vec![315_000]));
-    // The queue is empty at 310 ns; a packet after an idle period starts at once.
     assert_eq!(channel.backlog_bytes(Time::from_ps(309_999)), 1);
     assert_eq!(channel.backlog_bytes(Time::from_ps(310_000)), 0);
     assert_eq!(offer(&mut channel, 400_000, 1), Ok(vec![406_000]));
@@ -50,7 +48,6 @@ fn fractional_time_is_rounded_up_without_accumulating() {
         channel(Parameters { rate: Rate::from_bytes_per_second(3_000_000_000), ..clean(10) });
     let found = offer_all(&mut thirds, &[(0, 1), (0, 1), (0, 1), (0, 1)]);
     assert_eq!(found, [Ok(vec![5_334]), Ok(vec![5_667]), Ok(vec![6_000]), Ok(vec![6_334])]);
-    // The fourth is sent at 1333 1/3; the queue is idle from 1334 on and starts again there.
     assert_eq!(offer(&mut thirds, 1_333, 1), Ok(vec![6_667]));
     let mut anew = thirds.clone();
     assert_eq!(offer(&mut thirds, 1_666, 1), Ok(vec![7_000]));
@@ -71,8 +68,6 @@ fn jitter_delays_and_keeps_the_order() {
 #[test]
 fn duplicate_is_queued_behind_its_packet_if_there_is_room() {
     let mut channel = channel(Parameters { duplication: Probability::ALWAYS, ..clean(300) });
-    // 100 bytes twice and 40 bytes twice are 280. The first copy of 15 bytes makes 295, which
-    // leaves no space for its duplicate.
     let found = offer_all(&mut channel, &[(0, 100), (0, 40), (0, 15), (0, 6)]);
     let twice = |first, second| Ok(vec![first, second]);
     assert_eq!(found[..2], [twice(105_000, 205_000), twice(245_000, 285_000)]);
@@ -84,7 +79,6 @@ fn duplicate_is_queued_behind_its_packet_if_there_is_room() {
 
 #[test]
 fn drop_reason_of_two_lost_copies_is_that_of_the_first() {
-    // The first copy is lost, and leaves no space for the second.
     let loss = Loss::Independent(Probability::ALWAYS);
     let mut channel = channel(Parameters { loss, duplication: Probability::ALWAYS, ..clean(10) });
     assert_eq!(offer(&mut channel, 0, 10), LOST);
@@ -93,7 +87,6 @@ fn drop_reason_of_two_lost_copies_is_that_of_the_first() {
 
 #[test]
 fn loss_state_changes_before_a_packet_and_lost_ones_take_time() {
-    // The state is initially good and changes each time: bad, good, bad, good.
     let bursts = GilbertElliott {
         to_bad: Probability::ALWAYS,
         to_good: Probability::ALWAYS,
@@ -141,13 +134,9 @@ fn outage_drops_arrivals_while_the_queue_continues() {
     let outage = |from, until| Outage { from: Time::from_ps(from), until: Time::from_ps(until) };
     let outages = vec![outage(100_000, 200_000), outage(298_000, 298_001)];
     let mut channel = channel(Parameters { outages, ..clean(1_000) });
-    // The first arrives at 95 ns, before the outage; the next at 100 ns, its first instant.
     assert_eq!(offer_all(&mut channel, &[(0, 90), (90_000, 5)]), [Ok(vec![95_000]), CUT]);
-    // Sent from 150 to 160, arrives at 165; starts at 160, arrives at 210; starts at 205, arrives
-    // at 220.
     let found = offer_all(&mut channel, &[(150_000, 10), (150_000, 45), (150_000, 10)]);
     assert_eq!(found, [CUT, CUT, Ok(vec![220_000])]);
-    // The second outage lasts a ps, in the middle of a transit from 296 to 302 ns.
     assert_eq!(offer_all(&mut channel, &[(290_000, 1), (296_000, 1)]), [Ok(vec![296_000]), CUT]);
     assert_eq!(offer(&mut channel, 298_001, 1), Ok(vec![304_001]));
     assert_eq!(channel.counters().outage, 4);
@@ -182,13 +171,10 @@ fn rate_change_applies_to_the_backlog_and_keeps_the_order() {
         offer_all(&mut channel, &[(0, 100), (0, 100)]),
         [Ok(vec![105_000]), Ok(vec![205_000])]
     );
-    // At 150 ns 50 bytes are left, which half the rate sends by 250 ns; 50 more take until 350 ns.
     channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(channel.backlog_bytes(Time::from_ps(150_000)), 50);
     assert_eq!(offer(&mut channel, 150_000, 50), Ok(vec![355_000]));
-    // At 300 ns 25 bytes are left. At 2 GB/s they and 65 more are sent by 345 ns, and would arrive
-    // at 350 ns, before the packet scheduled for 355 ns. Ten bytes more end at 350 ns, and ten at
-    // 355 ns.
+    // At the higher rate, new packets do not overtake the one scheduled for 355 ns.
     channel.set_rate(Time::from_ps(300_000), Rate::from_bytes_per_second(2_000_000_000));
     let found = offer_all(&mut channel, &[(300_000, 65), (300_000, 10), (300_000, 10)]);
     assert_eq!(found, [Ok(vec![355_000]), Ok(vec![355_000]), Ok(vec![360_000])]);

@@ -14,11 +14,9 @@ fn waiting() -> Channel {
 #[test]
 fn packet_is_accepted_by_its_wait_and_not_its_length() {
     let mut channel = waiting();
-    // The third would wait 250 ns.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 1)]);
     assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL]);
-    // A ps before 50 ns the wait is a ps too long. At 50 ns it is 200 ns: 1,000 bytes are sent from
-    // 250 to 1,250 ns.
+    // At 49.999 ns the wait is a ps too long. At 50 ns it is 200 ns.
     assert_eq!(channel.wait(Time::from_ps(49_999)), Span::from_ps(200_001));
     assert_eq!(offer(&mut channel, 49_999, 1), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 50_000, 1_000), Ok(vec![1_255_000]));
@@ -30,14 +28,12 @@ fn packet_is_accepted_by_its_wait_and_not_its_length() {
 fn lower_rate_admits_less_but_keeps_the_backlog() {
     let mut channel = waiting();
     assert_eq!(offer(&mut channel, 0, 300), Ok(vec![305_000]));
-    // At half the rate, the 150 bytes left at 150 ns mean a wait of 300 ns, too much until 250 ns;
-    // then ten bytes are sent from 450 to 470 ns.
+    // At half the rate, the 150 bytes left at 150 ns mean a wait of 300 ns, too much until 250 ns.
     channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(channel.wait(Time::from_ps(150_000)), Span::from_ps(300_000));
     assert_eq!(offer(&mut channel, 249_999, 1), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 250_000, 10), Ok(vec![475_000]));
-    // 110 bytes are left at 250 ns, 100 at 270 ns. At four times the rate they mean a wait of 50
-    // ns: 400 bytes more are sent by 520 ns, and the next packet would wait 250 ns.
+    // At four times the rate, the 100 bytes left at 270 ns mean a wait of 50 ns.
     channel.set_rate(Time::from_ps(270_000), Rate::from_bytes_per_second(2_000_000_000));
     let found = offer_all(&mut channel, &[(270_000, 400), (270_000, 1), (320_000, 1)]);
     assert_eq!(found, [Ok(vec![525_000]), QUEUE_FULL, Ok(vec![525_500])]);
@@ -45,7 +41,6 @@ fn lower_rate_admits_less_but_keeps_the_backlog() {
 
 #[test]
 fn queue_of_one_second_holds_one_second_of_packets() {
-    // At 1 MB/s, 1,000 packets of 1,000 bytes wait at once, and one behind them.
     let queue = QueueBound::Time(Span::from_ps(1_000_000_000_000));
     let rate = Rate::from_bytes_per_second(1_000_000);
     assert_eq!(queue.bytes_at(rate), 1_000_000);

@@ -1,11 +1,11 @@
-//! Helpers of the scenarios; the rate is one byte per ns, and times are in ps.
+//! Helpers of the scenarios: one byte per ns, times in ps.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Channel, DropReason, Fate, Parameters, Probability};
 
-/// Clean channel with one byte per ns and 5 ns of delay.
+/// Clean channel with a delay of 5 ns.
 pub(crate) fn clean(queue_bytes: u64) -> Parameters {
     let rate = Rate::from_bytes_per_second(1_000_000_000);
     Parameters::clean(rate, queue_bytes, Span::from_ps(5_000))
@@ -37,7 +37,7 @@ pub(crate) fn offer_all(
     packets.iter().map(|(now_ps, bytes)| offer(channel, *now_ps, *bytes)).collect()
 }
 
-/// Offers packets a millisecond apart; none waits for another.
+/// Offers packets a millisecond apart.
 pub(crate) fn sparse(channel: &mut Channel, count: u64, length_bytes: u32) -> Vec<Fate> {
     (0..count).map(|number| channel.offer(Time::from_ps(number * APART_PS), length_bytes)).collect()
 }
