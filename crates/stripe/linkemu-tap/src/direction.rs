@@ -81,7 +81,7 @@ impl Direction {
         self.frames.next_time()
     }
 
-    /// Delivers the next frame if its time has come; `take` returns whether it accepted the frame.
+    /// Delivers the next frame if it is due; `take` returns whether it accepted the frame.
     pub(crate) fn deliver<E>(
         &mut self,
         now: Time,
@@ -164,7 +164,6 @@ mod tests {
         assert_eq!(arrived(&mut direction, us(150)), [vec![1; 100]]);
         assert_eq!(arrived(&mut direction, us(2_250)), [vec![2; 100]]);
         assert_eq!((direction.in_flight(), direction.counters().queue_full), (0, 1));
-        // The second frame was due at 250 us and was delivered 2 ms later.
         let latest = Span::from_ns(2_000_000);
         let all = Delivered { frames: 2, bytes: 200, late: 1, latest, refused: 0 };
         assert_eq!(direction.delivered, all);

@@ -14,7 +14,7 @@ use std::str::FromStr;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 const NAMED: &str = "/run/netns";
-/// Maximum length of an interface name with its zero, `IFNAMSIZ`.
+/// Maximum name length, `IFNAMSIZ`.
 const NAME_BYTES: usize = 16;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -26,7 +26,7 @@ use std::os::fd::AsFd;
 
 const CHECK_INTERVAL: Span = Span::from_ns(200_000_000);
 const FRAMES_A_TURN: usize = 64;
-/// Length of the frame buffer: longer than an MTU of 65,535 with the Ethernet header.
+/// Buffer length, above an MTU of 65,535 and the Ethernet header.
 const FRAME_BYTES_MAX: usize = 66_000;
 type Reason = String;
 
