@@ -19,7 +19,7 @@ pub struct CoDelPlan {
     pub target_ns: u64,
     /// Time that the sojourn exceeds the target before the first drop, about a round trip.
     pub interval_ns: u64,
-    /// Longest packet; a queue with at most this many bytes is not a standing queue.
+    /// Longest packet; a queue this short is not a standing queue.
     pub longest_bytes: u32,
 }
 
@@ -68,8 +68,7 @@ pub(crate) struct Judged<T> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CoDel {
     dropping: bool,
-    /// End of the interval that began when the sojourn exceeded the target; `None` below the
-    /// target.
+    /// End of the first interval above the target; `None` below the target.
     first_above_time: Option<u64>,
     drop_next: u64,
     count: u64,
@@ -80,7 +79,7 @@ impl CoDel {
     pub(crate) const NEW: Self =
         Self { dropping: false, first_above_time: None, drop_next: 0, count: 0, lastcount: 0 };
 
-    /// Returns the next packet to forward; `pop` takes packets in queue order.
+    /// Next packet to forward; `pop` takes packets in queue order.
     pub(crate) fn dequeue<T>(
         &mut self,
         now: u64,
@@ -145,7 +144,7 @@ impl CoDel {
     }
 }
 
-/// Returns the time of the next drop: an interval / √count later, in whole ns.
+/// Time of the next drop: an interval / √count later, in whole ns.
 fn control_law(from_ns: u64, interval_ns: u64, count: u64) -> u64 {
     let square = u128::from(interval_ns) * u128::from(interval_ns);
     let span = (square / u128::from(count)).isqrt();

@@ -35,7 +35,7 @@ impl Ecn {
         }
     }
 
-    /// Returns the byte with this ECN field.
+    /// Byte with this ECN field.
     pub const fn in_traffic_class(self, byte: u8) -> u8 {
         byte & !0b11 | self as u8
     }
@@ -46,7 +46,7 @@ impl Ecn {
     }
 }
 
-/// How the ECN field of outer headers is set (RFC 6040, section 4.1).
+/// Mode of setting outer headers (RFC 6040, section 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TunnelMode {
     /// The far end copies marks to the inner header.
@@ -64,12 +64,12 @@ pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     }
 }
 
-/// Unexpected combination of inner and outer field (marked in figure 4).
+/// Unexpected combination of fields (marked in figure 4).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unexpected {
-    /// `(!)`: a combination that is currently unused.
+    /// `(!)`: currently unused.
     Unused,
-    /// `(!!!)`: a combination that is unused and potentially dangerous.
+    /// `(!!!)`: unused and potentially dangerous.
     Dangerous,
 }
 

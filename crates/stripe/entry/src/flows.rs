@@ -71,8 +71,8 @@ impl Flows {
         }
     }
 
-    /// Returns the first flow with credits; new flows precede old ones. A flow without credits gets
-    /// a quantum and moves to the end of the old ones.
+    /// First flow with credits; new flows precede old ones. A flow without credits gets a quantum
+    /// and moves to the end of the old ones.
     pub(crate) fn current(&mut self) -> Option<u32> {
         loop {
             let flow = if self.new.first == NONE { self.old.first } else { self.new.first };

@@ -26,11 +26,11 @@ pub struct FqCodelPlan {
     pub codel: CoDelPlan,
     /// Number of hashed queues.
     pub flows: u32,
-    /// Bytes that a flow may send per turn; normally the longest packet (RFC 8290, section 5.2.4).
+    /// Bytes of a flow per turn; normally the longest packet (RFC 8290, section 5.2.4).
     pub quantum_bytes: u32,
     /// Maximum backlog in bytes.
     pub limit_bytes: u64,
-    /// Maximum backlog in packets; memory for it is allocated at the start.
+    /// Maximum backlog in packets, allocated at the start.
     pub limit_packets: u32,
     /// Whether packets that support ECN are marked.
     pub ecn: bool,
@@ -104,18 +104,18 @@ pub struct Dropped<P> {
 pub enum DropReason {
     /// The sojourn time exceeded the target for too long.
     Target,
-    /// The queue was full, and the packet's flow was the longest.
+    /// Longest flow of a full queue.
     Limit,
 }
 
-/// Counters of packets and sojourn times.
+/// Counters of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets that were offered.
+    /// Packets offered.
     pub enqueued_packets: u64,
-    /// Packets that left the queue without being dropped.
+    /// Packets forwarded.
     pub dequeued_packets: u64,
-    /// Packets that left with a mark.
+    /// Packets forwarded with a mark.
     pub marked_packets: u64,
     /// Packets dropped for [`DropReason::Target`].
     pub dropped_target_packets: u64,
@@ -156,7 +156,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// Creates an empty queue and allocates all its memory.
+    /// Creates a queue with all its memory.
     ///
     /// # Panics
     /// The plan has no flows, no quantum, or no space.
@@ -205,12 +205,12 @@ impl<P> FqCodel<P> {
         self.backlog_packets == 0
     }
 
-    /// Counters of packets and sojourn times.
+    /// Counters of the queue.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Enqueues a packet. Passes dropped packets to `dropped`, possibly including this one.
+    /// Enqueues a packet; `dropped` gets dropped packets, possibly this one.
     pub fn enqueue(
         &mut self,
         now_ns: u64,
@@ -231,7 +231,7 @@ impl<P> FqCodel<P> {
         while self.is_over_limit() && self.drop_batch(&mut dropped) {}
     }
 
-    /// Returns the next packet without removing it.
+    /// Peeks at the next packet.
     pub fn peek(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<&Dequeued<P>> {
         if self.chosen.is_none() {
             self.chosen = self.choose(now_ns, dropped);

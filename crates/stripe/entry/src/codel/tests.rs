@@ -13,7 +13,7 @@ fn standing(sojourn_ns: u64, markable: bool) -> impl FnMut() -> Option<Popped<u3
     move || Some(Popped { packet: 0, sojourn_ns, left_bytes: 100_000, markable })
 }
 
-/// Returns the times of drops and of marks in a standing queue that is dequeued every millisecond.
+/// Times of drops and of marks in a standing queue that is dequeued every millisecond.
 fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<u64>, Vec<u64>) {
     let (mut drops, mut marks) = (Vec::new(), Vec::new());
     for ms in from_ms..to_ms {
@@ -73,9 +73,9 @@ fn single_waiting_packet_is_not_dropped() {
     }
 }
 
-/// The first phase drops seven packets until 502 ms. The sojourn exceeds the target again from 503
-/// ms on, hence dropping resumes at 603, within 16 intervals. The count resumes at 7 - 1 = 6: the
-/// next drop comes 100 / √6 = 40.8 ms later, at 644, then another 100 / √7 = 37.8 later, at 682.
+/// Seven packets are dropped until 502 ms. The sojourn exceeds the target again from 503, hence
+/// dropping resumes at 603, within 16 intervals. The count resumes at 7 - 1 = 6: the next drop
+/// comes 100 / √6 = 40.8 ms later, at 644, then 100 / √7 = 37.8 at 682.
 #[test]
 fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     let mut codel = CoDel::NEW;

@@ -4,8 +4,8 @@ use crate::support::{MS, fill, go, offer, plan};
 use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, FqCodelPlan};
 use std::time::Duration;
 
-/// Flow 1 has 8 of 10 packets and the most bytes. A packet of flow 2 causes half of flow 1's
-/// packets to be dropped from the head.
+/// Flow 1 has 8 of 10 packets and the most bytes: a packet of flow 2 causes half of them to be
+/// dropped from the head.
 #[test]
 fn overflow_drops_half_of_the_longest_queue() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 10, ..plan() });
@@ -29,7 +29,6 @@ fn overflow_drops_at_most_64_packets() {
     assert_eq!((dropped, queue.backlog_packets()), (64, 137));
 }
 
-/// The packet displaces all others and is finally dropped itself.
 #[test]
 fn packet_longer_than_the_limit_is_dropped() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 900, ..plan() });
@@ -38,7 +37,7 @@ fn packet_longer_than_the_limit_is_dropped() {
     assert_eq!((dropped, queue.is_empty()), (vec![(1, 0)], true));
 }
 
-/// Returns the times of drops and marks in ms, for two arrivals and one departure per millisecond.
+/// Times of drops and marks in ms, for two arrivals and one departure per millisecond.
 fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
     let mut queue = FqCodel::new(plan());
     queue.set_target(target_ns);
@@ -71,7 +70,6 @@ fn standing_queue_is_marked_or_dropped_by_ecn_capability() {
     assert_eq!(stand(Ecn::Ce, 5 * MS), (vec![], vec![109, 209]));
 }
 
-/// The sojourn reaches 40 ms at 79 ms.
 #[test]
 fn higher_target_delays_the_first_drop() {
     assert_eq!(stand(Ecn::NotEct, 40 * MS).0, [179]);
