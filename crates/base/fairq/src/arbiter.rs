@@ -99,8 +99,7 @@ pub trait Arbiter {
     /// as the arbiter has; otherwise the arbiter may panic or starve a queue.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
-    /// Returns the choice of [`Self::serve`] without changing the state, for grants that may be
-    /// refused.
+    /// Choice of [`Self::serve`] without changing the state, for grants that may be refused.
     fn peek(&self, ready: &Ready<'_>) -> Option<usize>
     where
         Self: Clone,

@@ -14,7 +14,7 @@
 use crate::error::check_quanta;
 use crate::{Arbiter, Ready, SchedulerError};
 
-/// Deficit round robin with a quantum for each queue.
+/// Deficit round robin over queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeficitRoundRobin<const CAPACITY: usize> {
     count: usize,

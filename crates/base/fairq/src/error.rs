@@ -25,9 +25,9 @@ impl fmt::Display for Table {
 /// Invalid parameter of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerError {
-    /// There are no channels or queues.
+    /// No channels or queues.
     NoChannels,
-    /// There are too many channels or queues.
+    /// Too many channels or queues.
     TooManyChannels {
         /// Number requested.
         count: usize,
@@ -36,21 +36,21 @@ pub enum SchedulerError {
     },
     /// The longest packet has no bytes.
     NoLongestPacket,
-    /// A quantum is shorter than the longest packet.
+    /// Quantum below the longest packet.
     QuantumTooSmall {
         /// Channel or queue, from 0.
         channel: usize,
         /// Quantum in bytes.
         quantum_bytes: u32,
-        /// Longest packet in bytes.
+        /// Longest packet.
         longest_bytes: u32,
     },
-    /// A weight or rate is zero.
+    /// Weight or rate of zero.
     NoShare {
         /// Channel or queue, from 0.
         channel: usize,
     },
-    /// A priority level is above the highest.
+    /// Priority level above the highest.
     LevelTooHigh {
         /// Queue, from 0.
         queue: usize,
@@ -59,14 +59,14 @@ pub enum SchedulerError {
         /// Highest level.
         level_max: usize,
     },
-    /// The channel does not exist.
+    /// Channel that does not exist.
     NoSuchChannel {
         /// Channel, from 0.
         channel: usize,
         /// Number of channels.
         count: usize,
     },
-    /// A deficit is zero, or above the quantum.
+    /// Deficit of zero, or above the quantum.
     DeficitOutside {
         /// Channel, from 0.
         channel: usize,
@@ -75,46 +75,46 @@ pub enum SchedulerError {
         /// Quantum of the round, in bytes.
         quantum_bytes: u32,
     },
-    /// The last channel would be excluded.
+    /// Exclusion of the last channel.
     LastChannel {
         /// Channel, from 0.
         channel: usize,
     },
-    /// The round of a quantum change was already reached.
+    /// Change of a quantum in a round already reached.
     RoundReached {
         /// Channel, from 0.
         channel: usize,
-        /// First round with the new quantum.
+        /// Round of the change.
         from: Round,
     },
-    /// A table has too many slots.
+    /// Too many slots in a table.
     TooManySlots {
-        /// Table with the slots.
+        /// Affected table.
         table: Table,
         /// Number of slots.
         count: usize,
         /// Maximum number of slots.
         count_max: usize,
     },
-    /// A slot names a queue that does not exist.
+    /// Slot of a queue that does not exist.
     SlotOutside {
-        /// Table with the slot.
+        /// Affected table.
         table: Table,
         /// Slot, from 0.
         slot: usize,
-        /// Queue that the slot names.
+        /// Absent queue.
         queue: usize,
         /// Number of queues.
         queues: usize,
     },
-    /// A slot names the queue that precedes all tables.
+    /// Slot of the queue that precedes all tables.
     SlotOfFirst {
-        /// Table with the slot.
+        /// Affected table.
         table: Table,
         /// Slot, from 0.
         slot: usize,
     },
-    /// No slot in either table has a weight.
+    /// Tables without any weight.
     NoWeight,
 }
 

@@ -135,8 +135,6 @@ mod tests {
 
     #[test]
     fn packet_counts_approximate_the_rate_ratios() {
-        // Ratios 1, 1.4, 1.6 and 15.5: with at most one packet of the slowest, a half rounds up;
-        // with two, 2.8 and 3.2 become 3, and 31 is exact.
         let rates = [10, 14, 16, 155].map(|megabits: u64| megabits * 125_000);
         for (most, packets) in [(1, [1, 1, 2, 16]), (2, [2, 3, 3, 31])] {
             let most = NonZeroU8::new(most).unwrap();

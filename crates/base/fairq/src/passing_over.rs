@@ -17,7 +17,7 @@ pub struct PassingOver<S> {
     scheduler: S,
 }
 
-/// Weighted round robin: each eligible queue sends its number of packets per turn.
+/// Weighted round robin over eligible queues.
 pub type WeightedRoundRobin<const CAPACITY: usize> = PassingOver<GeneralisedRoundRobin<CAPACITY>>;
 
 impl<S: Rounds> PassingOver<S> {
@@ -103,12 +103,10 @@ mod tests {
         arbiter.scheduler_mut().change(2, 1).unwrap();
         let order: [_; 7] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b101])));
         assert_eq!(order, [0, 0, 2, 2, 0, 2, 0].map(Some));
-        // With queue 1 alone, passing over the last queue ends the round.
         arbiter.scheduler_mut().change(1, 2).unwrap();
         assert_eq!(arbiter.serve(&Ready::alike(&[0])), None);
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b010])));
         assert_eq!(order, [Some(1); 4]);
-        // Queue 1 sends one packet in its old round, two in the next, one in the round after that.
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(1));
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
@@ -125,8 +123,6 @@ mod tests {
         assert_eq!(order, [0, 0, 1]);
         arbiter.scheduler_mut().change_soon(0, 200).unwrap();
         arbiter.scheduler_mut().change_soon(1, 200).unwrap();
-        // Round 2: 500 of queue 0; 200 of queue 1, overdrawn by 50. Round 3: 200 and 150, overdrawn
-        // by 50 and 100. Round 4: 150 and 100, by 100 and 150. Round 5: 100, by 150.
         let order: [_; 9] = core::array::from_fn(|_| serve(&mut arbiter));
         assert_eq!(order, [1, 0, 0, 1, 0, 1, 0, 1, 0]);
         let number = |round, deficit_bytes| Number { round: Round::new(round), deficit_bytes };
@@ -149,7 +145,6 @@ mod tests {
             let queue = arbiter.serve(&Ready::new(&[eligible], &heads));
             (queue, arbiter.scheduler().number(0).deficit_bytes)
         });
-        // 500 - 300 = 200 | 200 - 300 = -100, of 300 leaves 200 | queue 1 sends 500 to the byte.
         let expected = [(0, 200), (0, 200), (1, 200), (1, 200), (1, 200)];
         assert_eq!(order, expected.map(|(queue, deficit)| (Some(queue), deficit)));
         let owing = Number { round: Round::new(3), deficit_bytes: 200 };

@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
     }
 
-    /// Nine services go to the three levels as six, two and one.
+    /// The levels get six, two and one of nine services.
     #[test]
     fn each_of_three_levels_yields_to_all_lower_levels() {
         let mut arbiter = weighted([2, 1, 0], [1; 3], 2);
@@ -205,12 +205,8 @@ mod tests {
         let mut arbiter = weighted([1, 0], [1; 2], 2);
         assert_eq!(order(&mut arbiter, [0b01; 3]), [Some(0); 3]);
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // One service counts; a service of the lower level while the higher one is empty resets the
-        // count.
         assert_eq!(order(&mut arbiter, [0b11, 0b10]), [0, 1].map(Some));
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // Two services count, then no lower level is eligible; the next lower one is served at
-        // once.
         assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
     }
 
@@ -222,7 +218,6 @@ mod tests {
         for (queue, packets) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
             arbiter.change(queue, packets).unwrap();
         }
-        // Level 1: 0 1, then 0 1 1 0 1 1. Level 0: 3, then 2 2 2 3 2.
         let expected = [0, 3, 1, 2, 0, 2, 1, 2, 1, 3, 0, 2].map(Some);
         assert_eq!(order(&mut arbiter, [0b1111; 12]), expected);
         let gone = SchedulerError::NoSuchChannel { channel: 4, count: 4 };

@@ -61,15 +61,12 @@ mod tests {
 
     #[test]
     fn equal_errors_select_the_smallest_numbers() {
-        // 1 : 2, 2 : 4 and, with a half rounded up, 3 : 6 all have an error of an eleventh; 4 : 7
-        // by a twenty-second.
         assert_eq!([3, 4, 6].map(|most| ratio([6, 11], most)), [[1, 2], [4, 7], [6, 11]]);
         assert_eq!(ratio([7, 7, 7], 8), [1, 1, 1]);
     }
 
     #[test]
     fn ratio_minimises_the_largest_error() {
-        // Largest errors: 1 1 2: 4/14; 2 3 3: 1/14; 3 4 5: 1/21; 4 6 6: 1/14; 5 7 8: none.
         assert_eq!(
             [1, 2, 4, 5].map(|most| ratio([10, 14, 16], most)),
             [[1, 1, 2], [2, 3, 3], [3, 4, 5], [5, 7, 8]]

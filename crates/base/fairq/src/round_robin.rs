@@ -57,7 +57,7 @@ impl Rounds for RoundRobin {
 }
 
 impl Arbiter for RoundRobin {
-    // This is called at every hop of a packet and must be fast.
+    // This is called at every hop of a packet.
     #[inline]
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
         let winner = match *ready.eligible() {
@@ -104,7 +104,6 @@ mod tests {
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// Tests 70 contenders, which need two words.
     #[test]
     fn word_search_matches_linear_search() {
         let mut state = 1_u64;

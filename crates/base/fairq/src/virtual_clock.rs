@@ -46,7 +46,7 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// Returns the stamp to the nearest ps; a queue for best effort comes last.
+    /// Stamp to the nearest ps; best effort comes last.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);
@@ -86,7 +86,7 @@ impl<const CAPACITY: usize> Arbiter for VirtualClock<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// A packet of 1,000 bytes takes 1 us in queue 0 and 2 us in queue 1; queue 2 has no rate.
+    /// A packet takes 1 us in queue 0 and 2 us in queue 1; queue 2 has no rate.
     #[test]
     fn smallest_stamp_is_served_first_and_best_effort_last() {
         let rates = [1_000_000_000, 500_000_000, 0].map(NonZeroU64::new);
@@ -109,7 +109,6 @@ mod tests {
     fn stamp_is_rounded_to_the_picosecond() {
         let queue = Queue { stamp_ps: 5, ..Queue::new(NonZeroU64::new(3_000_000_000)) };
         let stamp_ps = |length_bytes| queue.stamp_ps(Head { length_bytes, arrival_ps: 0 });
-        // A byte at 3 GB/s takes 333.3 ps, two 666.7, 2^32 - 1 of them (2^32 - 1) / 3 ns.
         assert_eq!([stamp_ps(1), stamp_ps(2), stamp_ps(3_000)], [338, 672, 1_000_005]);
         assert_eq!(stamp_ps(u32::MAX), 1_431_655_765_000 + 5);
         // At one byte per second the longest length takes 136 years, later than all stamps.

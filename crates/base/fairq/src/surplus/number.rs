@@ -40,7 +40,7 @@ impl Round {
         self.ahead_of(other) > 0
     }
 
-    /// Number of rounds by which this one is ahead; negative if it is behind.
+    /// Number of rounds by which this one is ahead; negative if behind.
     pub const fn ahead_of(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0).cast_signed()
     }

@@ -29,7 +29,7 @@ pub struct Standing {
     pub next: Number,
     /// Quantum of the packet's round in bytes; 0 while the channel is out.
     pub quantum_bytes: u32,
-    /// Announced change of the quantum, if any.
+    /// Announced change of the quantum.
     pub coming: Option<Change>,
 }
 

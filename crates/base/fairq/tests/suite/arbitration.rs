@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// Returns the maximum cost of the packets sent while queue 0, always eligible, waited.
+/// Maximum cost of the packets sent while queue 0, always eligible, waited.
 fn longest_wait(
     arbiter: &mut impl Arbiter,
     decisions: &[Decision],
