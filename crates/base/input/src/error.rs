@@ -198,9 +198,8 @@ impl InputError {
         self
     }
 
-    /// Returns the error as JSON: `code`, `file`, `line`, `column`, `key`, `message`, `expected`
-    /// and `nearest`, null if unknown; with several faults, also `others` and the total number
-    /// `faults`.
+    /// Error as JSON: `code`, `file`, `line`, `column`, `key`, `message`, `expected` and `nearest`,
+    /// null if unknown; with several faults, also `others` and the total number `faults`.
     pub fn to_json(&self) -> serde_json::Value {
         let report = &*self.0;
         let mut json = json!({

@@ -35,7 +35,7 @@ impl OldName {
         Self { what: "column", old, new }
     }
 
-    /// Returns the first path of the tree that uses this name.
+    /// First path of the tree that uses this name.
     fn written(&self, tree: &Tree) -> Option<String> {
         let steps: Vec<&str> = self.old.split('.').collect();
         let mut found = Vec::new();

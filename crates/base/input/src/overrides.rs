@@ -30,7 +30,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Sets the value at `path` to a JSON value.
+    /// Sets the JSON value at `path`.
     pub fn set_value(&mut self, path: &str, value: &serde_json::Value) -> Result<(), InputError> {
         self.set_values([(path, value)])
     }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// Type of scenario that a source can contain.
+/// Type of a scenario.
 pub trait Scenario: DeserializeOwned {
     /// Whether files may have the key `format`.
     const HAS_FORMAT: bool = false;

@@ -16,8 +16,7 @@ use toml::de::{DeTable, Error};
 const EXCERPT_CHARACTERS: usize = 72;
 const EXCERPT_CHARACTERS_BEFORE: usize = 40;
 
-/// Replacements for parser messages: a part of the message, our sentence, and the expected text.
-/// The first match applies.
+/// Part of a parser message, our sentence for it, and the expected text. The first match applies.
 const SENTENCES: [(&str, &str, &str); 20] = [
     ("key with no value", "a key stands alone", "`=` and a value after it"),
     ("unquoted keys cannot be empty", "a key is missing", ""),

@@ -126,7 +126,6 @@ mod tests {
 
     #[test]
     fn file_requiring_too_much_memory_is_refused() {
-        // The data is `TEXT`, with the dictionary size in the block header set to 4 GiB - 1.
         let packed = include_bytes!("../tests/fixtures/dictionary-of-4-gib.xz");
         assert!(
             refusal(packed, 100).contains("takes more than 128 MiB"),

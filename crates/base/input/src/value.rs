@@ -16,7 +16,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Creates an origin that is a whole source.
+    /// Origin of a whole source.
     pub fn whole(source: impl Into<Arc<str>>) -> Self {
         Self { source: source.into(), line: None, column: None }
     }

@@ -61,8 +61,7 @@ pub(crate) fn expected(words: &str) -> String {
     plain.to_owned()
 }
 
-/// Returns the range of a type such as "u8" or "a nonzero u8", without limits out of practical
-/// reach.
+/// Range of a type such as "u8" or "a nonzero u8", without limits out of practical reach.
 fn whole_number(words: &str) -> Option<String> {
     let (low, kind) = match words.strip_prefix("a nonzero ") {
         Some(kind) => (1, kind),

@@ -1,5 +1,5 @@
-//! Properties of inputs: any TOML text has the value that the TOML crate gives it; broken text
-//! causes only errors.
+//! Properties of inputs: any TOML text is read as by the TOML crate; broken text causes only
+//! errors.
 
 use gingham_input::{InputError, Tree};
 use proptest::prelude::*;
