@@ -90,12 +90,12 @@ impl Rate {
         self.0
     }
 
-    /// Time to send bytes at this rate.
+    /// Time to send bytes.
     pub fn byte_time(self) -> ByteTime {
         ByteTime::from_64_kib(self.flit_time(MANY_BYTES).span)
     }
 
-    /// Time to send one flit at this rate.
+    /// Time to send one flit.
     pub fn flit_time(self, flit_bytes: u64) -> FlitTime {
         const PS_PER_SECOND: u128 = 1_000_000_000_000;
         let rate = u128::from(self.0);

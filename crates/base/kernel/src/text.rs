@@ -40,7 +40,7 @@ const SPAN: Kind = Kind {
         ("ns", 1_000, 1),
         ("ps", 1, 1),
     ],
-    // The first is the micro sign, the second the Greek letter.
+    // Micro sign and Greek letter.
     spellings: &[("\u{b5}s", "us"), ("\u{3bc}s", "us")],
     hint: "",
     whole: false,

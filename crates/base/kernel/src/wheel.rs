@@ -101,7 +101,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Returns the earliest event and its time.
+    /// Earliest event and its time.
     pub fn peek(&mut self) -> Option<(u64, E)> {
         if self.current.is_empty() {
             self.turn()?;
@@ -118,8 +118,7 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.pop()
     }
 
-    /// Removes the earliest event before `end`; otherwise returns the time of the earliest event,
-    /// if any.
+    /// Removes the earliest event before `end`, or else returns the earliest time.
     #[inline]
     pub fn pop_before(&mut self, end: u64) -> Result<(u64, E), Option<u64>> {
         if self.current.is_empty() {
@@ -226,8 +225,7 @@ impl<E: Ord + Copy> Wheel<E> {
         self.occupied[place / 64] &= !(1 << (place % 64));
     }
 
-    /// Doubles the slot width if slots hold few events; narrows slots with many events, unless most
-    /// come from the heap.
+    /// Widens slots with few events, and narrows slots with many unless most come from the heap.
     #[inline(never)]
     fn review(&mut self) {
         let mean = self.turned_events / self.turned_slots;
