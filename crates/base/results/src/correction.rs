@@ -110,8 +110,7 @@ mod tests {
 
     const SERIES: usize = 4_000;
 
-    /// Returns the percentage of series of 64 sections whose interval contains `mean`, for the
-    /// corrected and for Student's interval.
+    /// Percentages of series of 64 sections whose corrected and Student's interval contain `mean`.
     fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
         let mut held = [0_u32; 2];
         for _ in 0..SERIES {
@@ -224,7 +223,6 @@ mod tests {
 
     #[test]
     fn pure_edge_effects_give_an_interval_of_two_edges() {
-        // Sums alternate between 1 and 0: their variance is 1/4; there are 64 squares.
         let residuals: Vec<f64> = (0..64).map(|at| if at % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
         assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
@@ -245,7 +243,6 @@ mod tests {
             let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
             corrected += u32::from(edges_half_width(&residuals, 64.0, 2.0).is_some());
         }
-        // At most 40: sums at 64 boundaries vary slightly less than a continuous walk.
         assert!(corrected <= 40, "{corrected}");
     }
 

@@ -44,7 +44,7 @@ use std::ops::Range;
 
 const BATCHES_MIN: usize = 20;
 
-/// Measured mean with its confidence interval.
+/// Mean and its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
     /// Mean.
@@ -56,9 +56,9 @@ pub struct Estimate {
 /// Sum and divisor of a ratio.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ratio {
-    /// Sum, such as that of latencies, bytes or busy times.
+    /// Sum, such as latency or bytes.
     pub sum: f64,
-    /// Divisor, such as the number of messages or a time.
+    /// Divisor, such as messages or time.
     pub over: f64,
 }
 
@@ -124,7 +124,7 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Returns the batches: groups of equal size; remaining sections join the first group.
+/// Batches: groups of equal size; remaining sections join the first group.
 fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     let size = (sections / BATCHES_MIN).max(1);
     let left_over = sections % size;

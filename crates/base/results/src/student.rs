@@ -14,7 +14,7 @@ use std::f64::consts::FRAC_2_PI;
 
 /// The 97.5 % point of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// Upper limit of the search, above the highest value, that of one degree of freedom.
+/// Upper limit of the search, above the highest value.
 const HIGHEST: f64 = 13.0;
 const SERIES_DEGREES_MAX: u32 = 1_000;
 

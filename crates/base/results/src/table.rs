@@ -98,7 +98,7 @@ impl<'a, R> Builder<'a, R> {
         Self { rows, columns: Vec::new() }
     }
 
-    /// Adds a column of whole numbers.
+    /// Adds whole numbers.
     pub fn integers(
         self,
         (name, unit): (&'static str, &'static str),
@@ -109,7 +109,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds a column of real numbers.
+    /// Adds real numbers.
     pub fn reals(
         self,
         (name, unit): (&'static str, &'static str),
@@ -120,7 +120,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds a column of real numbers that may be missing.
+    /// Adds real numbers that may be missing.
     pub fn known(
         self,
         name_and_unit: (&'static str, &'static str),
@@ -130,7 +130,7 @@ impl<'a, R> Builder<'a, R> {
         self.reals(name_and_unit, meaning, |row| value(row).unwrap_or(f64::NAN))
     }
 
-    /// Adds a column of texts, given by their indices in `values`.
+    /// Adds texts by their indices in `values`.
     pub fn words(
         self,
         name: &'static str,
@@ -143,7 +143,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, ""), meaning, data)
     }
 
-    /// Adds a column of texts, possibly all different.
+    /// Adds texts, possibly all different.
     pub fn texts(
         self,
         name: &'static str,
@@ -189,13 +189,13 @@ impl<'a, R> Builder<'a, R> {
         )
     }
 
-    /// Returns the finished table.
+    /// Builds the table.
     pub fn build(self, name: &'static str, meaning: &'static str) -> Table {
         Table { name, meaning, columns: self.columns }
     }
 }
 
-/// Returns the JSON Schema with field types inlined.
+/// JSON Schema with field types inlined.
 pub fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -229,7 +229,7 @@ fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     (data, (0..values.len()).filter(|row| values[*row].is_null()).collect())
 }
 
-/// Returns the type of a field; a choice among words has none and counts as text.
+/// Type of a field; a choice among words has none and counts as text.
 fn type_of(field: &Value) -> &str {
     let types = &field["type"];
     let types = types.as_array().map_or(slice::from_ref(types), Vec::as_slice);
