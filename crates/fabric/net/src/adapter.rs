@@ -5,25 +5,18 @@
 //!            └─► level 0   [ m2: 2 of 5 sent ][ m3 ]          the next segment of its first message
 //! ```
 //!
-//! The sender requests a turn each time the link is free. A level is a FIFO, and the segments of a
-//! message follow each other within it; between two of them a higher level may go, since a packet
-//! that has begun is never interrupted (Kwan et al. 1996, section 2: "non-preemptive priority").
+//! A level is a FIFO. Between two segments of a message a higher level may go; a packet that has
+//! begun is never interrupted (Kwan et al. 1996, section 2: "non-preemptive priority").
 //!
-//! Flows of controlled classes (with tokens to wait for, a window or a rate limit) have a queue
-//! each. These queues and the shared queue of their level are served by round robin, a packet each,
-//! so that a waiting flow does not block the others (`turns`). Packets without a message go before
-//! all others of their level.
+//! Flows of controlled classes (tokens, window or rate limit) have a queue each. Round robin among
+//! these and the shared queue of their level, a packet each, keeps a waiting flow from blocking the
+//! others (`turns`). Packets without a message precede all others of their level.
 //!
-//! A policed class has a token bucket here ([`TokenBucket`](crate::TokenBucket)). If excess is
-//! dropped or demoted, a message is checked when it is created; if it is delayed, every packet is
-//! checked in its turn.
+//! A policed class has a token bucket ([`TokenBucket`](crate::TokenBucket)): messages are checked
+//! at their creation if excess is dropped or demoted, packets in their turns if it is delayed.
 //!
-//! Over virtual lanes, packets that may leave on one set of lanes have their own group of queues,
-//! with its own levels; the sender polls each group by its index. In a wormhole network there is
-//! only group 0.
-//!
-//! An endpoint without control has only the shared queues; turns, buckets and path selection are
-//! allocated beside them on demand.
+//! Over virtual lanes, packets with equal permitted lanes have their own group of queues, with its
+//! own levels; a wormhole network has only group 0.
 //!
 //! Invariant: every payload byte of an offered message leaves in exactly one packet, in the order
 //! of its flow.
@@ -57,8 +50,8 @@ use turns::{Turns, Who};
 pub enum Turn {
     /// Sends this packet now.
     Send(Packet),
-    /// Sends nothing before this instant, because of tokens or a rate limit. The sender must
-    /// request a turn then, unless it is ordered to send earlier.
+    /// Sends nothing before this instant, because of tokens or a rate limit; the sender must
+    /// request a turn then.
     At(Time),
     /// Has nothing to send, or waits for an acknowledgement.
     Nothing,
@@ -69,7 +62,7 @@ pub enum Turn {
 pub enum Next {
     /// A packet that may start.
     Packet {
-        /// Payload of the packet.
+        /// Payload in bytes.
         payload_bytes: u32,
         /// Creation time of the packet's message; for an acknowledgement, the time of its order.
         created: Time,
@@ -87,14 +80,13 @@ pub struct Adapter {
     shared: SmallVec<[Queue; 2]>,
     /// Groups with waiting packets, permitted or not, as bits.
     waiting: u32,
-    /// Number of messages created at the endpoint.
     created: u32,
     levels: u8,
     grouping: Arc<Grouping>,
     beside: Option<Box<Beside>>,
 }
 
-/// State that only some adapters need.
+/// State that only some adapters need, allocated on demand.
 #[derive(Clone, Debug, Default)]
 struct Beside {
     /// Round robin by group and level; empty if packets wait for nothing but the link.
@@ -104,7 +96,7 @@ struct Beside {
     paths: SourceChooser,
 }
 
-/// The selected packet: index of group and level, and member of the round robin.
+/// Selected packet: index of group and level, and member of the round robin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pick {
     place: usize,
@@ -112,7 +104,6 @@ struct Pick {
 }
 
 impl Adapter {
-    /// Returns an empty adapter for packets up to priority `highest`.
     fn new(highest: Priority, grouping: Arc<Grouping>, is_controlled: bool) -> Self {
         let levels = highest.level() + 1;
         let places = grouping.lanes.len() * levels;
@@ -123,7 +114,7 @@ impl Adapter {
         Self { shared, waiting: 0, created: 0, levels, grouping, beside }
     }
 
-    /// Returns the adapters of a plan by endpoint, empty and with full token buckets.
+    /// Returns the adapters by endpoint, empty and with full token buckets.
     pub(crate) fn all(plan: &Plan) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
         let is_controlled = plan.is_controlled() || plan.throttle().is_some();
@@ -159,7 +150,7 @@ impl Adapter {
 
     // Arrivals.
 
-    /// Returns the number of the next message that the endpoint creates. Panics beyond 2^32.
+    /// Panics beyond 2^32 messages.
     #[inline]
     pub(crate) fn next_number(&mut self) -> MessageNumber {
         let number = MessageNumber::new(self.created as usize);
@@ -168,7 +159,7 @@ impl Adapter {
         number
     }
 
-    /// Polices a message that was just created. Returns its class for sending, and its conformance.
+    /// Polices a new message. Returns its class for sending, and its conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -188,7 +179,6 @@ impl Adapter {
         }
     }
 
-    /// Enqueues a message under `class`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn admit(
@@ -211,7 +201,6 @@ impl Adapter {
         self.wait(flows, messages, (slot, message.flow), (vc_class, priority), message.created);
     }
 
-    /// Enqueues `now` a message that already has a slot.
     pub(crate) fn enqueue(
         &mut self,
         flows: &mut Flows,
@@ -256,29 +245,26 @@ impl Adapter {
         queue.push_back(messages, slot);
     }
 
-    /// Enqueues a packet without a message behind those of its level. Returns the number of such
-    /// packets, over all levels and lanes.
+    /// Enqueues a packet without a message. Returns the number of such packets, over all levels and
+    /// lanes.
     pub(crate) fn order(&mut self, packet: Packet, now: Time) -> usize {
         let place = self.note_waiting(packet.vc_class, packet.priority);
         self.turns(place).put_ordered(packet, now);
         self.beside().turns.iter().map(Turns::ordered).sum()
     }
 
-    /// Reopens a flow whose window was closed; its next message has the given VC class and
-    /// priority.
+    /// Reopens a flow whose window was closed; VC class and priority are those of its next message.
     pub(crate) fn reopen(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);
         self.turns(place).reopen(flow);
     }
 
-    /// Closes a flow whose window has become too small.
     pub(crate) fn shut(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);
         self.turns(place).shut(flow);
     }
 
-    /// Records that a packet of a VC class and priority waits. Returns the index of its group and
-    /// level.
+    /// Returns the index of group and level.
     #[inline]
     fn note_waiting(&mut self, vc_class: VcClass, priority: Priority) -> usize {
         let group = self.group_of(vc_class);
@@ -319,20 +305,17 @@ impl Adapter {
         self.waiting
     }
 
-    /// Returns the indices of a group's levels.
     #[inline]
     fn places(&self, group: usize) -> Range<usize> {
         let levels = usize::from(self.levels);
         group * levels..(group + 1) * levels
     }
 
-    /// Returns the index of the highest level of a group whose shared queue is not empty.
     #[inline]
     fn highest_shared(&self, group: usize) -> Option<usize> {
         self.places(group).rev().find(|place| !self.shared[*place].is_empty())
     }
 
-    /// Updates `waiting` after a packet has left a group.
     #[inline]
     fn left(&mut self, group: usize) {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
@@ -346,8 +329,8 @@ impl Adapter {
 
     // Departures.
 
-    /// Returns the packet of a group that [`Self::take`] would send `now`. A packet that lacks only
-    /// tokens counts as delayed from now on.
+    /// Returns the packet that [`Self::take`] would send `now`. A packet that lacks only tokens
+    /// counts as delayed from now on.
     pub(crate) fn next(
         &mut self,
         flows: &mut Flows,
@@ -378,7 +361,7 @@ impl Adapter {
         messages.next(slot.expect("what is picked waits"))
     }
 
-    /// Whether a group has a packet that its window and rate limit permit at `now`.
+    /// Whether window and rate limit permit a packet of a group at `now`.
     pub(crate) fn has_ready(&self, flows: &Flows, group: usize, now: Time) -> bool {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
         self.places(group).any(|place| {
@@ -387,7 +370,6 @@ impl Adapter {
         })
     }
 
-    /// Takes the next packet of a group for a link that is free `now`.
     #[expect(clippy::inline_always, reason = "who asks takes the packet apart where it stands")]
     #[inline(always)]
     pub(crate) fn take(
@@ -458,14 +440,12 @@ impl Adapter {
         Turn::Send(packet)
     }
 
-    /// Selects the path of a packet that starts now, of a message of `message_bytes` bytes.
     fn with_path(&mut self, packet: Packet, message_bytes: u32) -> Packet {
         let path_id = self.beside().paths.choose(&packet, message_bytes);
         Packet { path_id, ..packet }
     }
 
-    /// Selects the next packet of a group; otherwise returns the first instant when one may go, if
-    /// known. A packet that lacks only tokens counts as delayed from now on.
+    /// Selects the next packet of a group, or returns the first instant when one may go, if known.
     fn pick(
         &mut self,
         flows: &mut Flows,
@@ -492,8 +472,7 @@ impl Adapter {
         Err(soonest)
     }
 
-    /// Measures contention from a packet of the endpoint itself, of `flits` flits, that started at
-    /// `started` and whose tail left at `left`, if path selection uses it.
+    /// Measures contention from a packet of the endpoint itself, if path selection uses it.
     pub(crate) fn on_left(
         &mut self,
         started: Time,

@@ -5,9 +5,8 @@
 //!                                   └─ window closed ─► out of it, until an acknowledgement arrives
 //! ```
 //!
-//! A flow gets its number when its first message is created. Flows are tracked only in classes with
-//! flows that are controlled, posted by flow, counted or followed, and in classes of streams or
-//! demoted streams. Only controlled flows have queues of their own.
+//! A flow gets its number when its first message is created. Only controlled flows have queues of
+//! their own.
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder, RoundTrips};
@@ -21,15 +20,13 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
-    /// By class: whether its flows are tracked. Empty if none are.
+    /// Whether flows are tracked, by class; empty if none are.
     tracked: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
-    /// Known periods of being held back, not yet reported.
     held: Vec<Held>,
 }
 
-/// A period in which a flow was held back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) flow: FlowId,
@@ -38,37 +35,34 @@ pub(crate) struct Held {
     pub(crate) to: Time,
 }
 
-/// State of a flow after a packet of it was taken.
+/// State of a flow with a packet just taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FlowState {
-    /// The flow has another packet, within its window.
+    /// Has another packet within the window.
     MayGo,
-    /// The flow has another packet, which waits for an acknowledgement.
+    /// Waits for an acknowledgement.
     Shut,
-    /// The flow has no packet.
+    /// Has no packet.
     Empty,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) key: FlowKey,
-    /// Whether the flow has a queue of its own.
     pub(crate) is_controlled: bool,
     pub(crate) queue: Queue,
     pub(crate) limits: Limits,
-    /// Congestion response that changes the limits, with a window.
     responder: Option<Responder>,
-    /// Record of the sender, if its response needs it.
+    /// Record of starts, if the response needs round trips.
     round_trips: Option<Box<RoundTrips>>,
-    /// Packets in flight and not acknowledged; 0 unless all packets are acknowledged.
+    /// Unacknowledged packets; 0 unless all packets are acknowledged.
     in_flight_packets: u32,
-    /// Whether all packets are acknowledged.
     is_acknowledged: bool,
     /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
     /// Fixed lane of the flow, once drawn.
     pub(crate) lane: Option<VcClass>,
-    /// Start of the wait for an acknowledgement, if the flow has something to send.
+    /// Start of the wait for an acknowledgement.
     shut_since: Option<Time>,
     /// Start of the wait for tokens.
     pub(crate) short_since: Option<Time>,
@@ -93,13 +87,11 @@ impl Flows {
         }
     }
 
-    /// Returns whether the flows of a class are tracked.
     #[inline]
     pub(crate) fn is_tracked(&self, class: ClassId) -> bool {
         self.tracked.get(class.index()).is_some_and(|tracked| *tracked)
     }
 
-    /// Returns the flow of a key, and whether it is new.
     pub(crate) fn find(&mut self, plan: &Plan, key: FlowKey) -> (FlowId, bool) {
         if let Some(id) = self.ids.get(&key) {
             return (*id, false);
@@ -118,8 +110,7 @@ impl Flows {
         &mut self.by_id[id.index()]
     }
 
-    /// Enqueues a message of a controlled flow. Returns whether the flow had nothing to send before
-    /// and may go now.
+    /// Returns whether the flow had nothing to send before and may go now.
     pub(crate) fn put(
         &mut self,
         id: FlowId,
@@ -133,8 +124,8 @@ impl Flows {
         had_none && self.waits_from(id, now)
     }
 
-    /// Records that the first packet of a flow was taken and starts at `now`. `is_done` is set for
-    /// the last packet of its message.
+    /// Records that the first packet starts at `now`; `is_done` is set for the last packet of its
+    /// message.
     #[inline(never)]
     pub(crate) fn took(
         &mut self,
@@ -173,8 +164,8 @@ impl Flows {
         }
     }
 
-    /// Handles an acknowledgement of `packets` packets, `marked` if any of them was marked. Returns
-    /// the new state of the flow, if it has something to send and its state changes.
+    /// `marked` is set if any of `packets` packets was. Returns the new state of a flow with
+    /// something to send, if it changes.
     pub(crate) fn acknowledged(
         &mut self,
         id: FlowId,
@@ -205,8 +196,8 @@ impl Flows {
                 self.waits_for_rate_limit(id, now.max(from));
                 Some(FlowState::MayGo)
             }
-            // The response has reduced the window. Other holds end here, except the rate limit,
-            // whose hold was counted in advance.
+            // The response has reduced the window. Other holds end here, except that of the rate
+            // limit, counted in advance.
             None if is_shut && !flow.queue.is_empty() => {
                 flow.shut_since = Some(now.max(flow.earliest));
                 if let Some(from) = flow.short_since.take() {
@@ -218,7 +209,7 @@ impl Flows {
         }
     }
 
-    /// Reports all current holds up to `now` and starts new ones from then on.
+    /// Reports all holds up to `now`, and starts new ones.
     pub(crate) fn settle(&mut self, now: Time) {
         for index in 0..self.by_id.len() {
             let id = FlowId::new(index);
@@ -234,7 +225,7 @@ impl Flows {
         }
     }
 
-    /// Starts the wait of the first packet at `now`. Returns whether the window permits the packet.
+    /// Returns whether the window permits the first packet.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
         if flow.in_flight_packets >= flow.limits.window_packets {
@@ -265,13 +256,13 @@ impl Flows {
         self.held.pop()
     }
 
-    /// Returns the number of flows that have something to send and wait for an acknowledgement.
+    /// Returns the number of flows with something to send that wait for an acknowledgement.
     pub(crate) fn shut(&self) -> usize {
         self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }
 }
 
-/// Returns whether streams are sent in a class: its own, or demoted ones.
+/// Whether streams are sent in a class: its own, or demoted ones.
 fn has_streams(plan: &Plan, class: ClassId) -> bool {
     let demotes = |of: &ClassPlan| {
         of.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Demote(class))

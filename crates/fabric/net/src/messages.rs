@@ -6,15 +6,12 @@
 //!   in a queue ──────► out of it
 //! ```
 //!
-//! A queue is a linked list through the messages themselves ([`Queue`]), so that a message is
-//! written once. State needed only by messages of several packets is stored separately, so that a
-//! message fits a cache line: in one record for the source and one for the destination. The stream
-//! of a message is stored separately too, by slot, if there are streams.
+//! A queue is a linked list through the messages themselves ([`Queue`]), because a message is then
+//! written once. State of messages of several packets, and the stream of a message, are stored
+//! separately, because a message then fits a cache line.
 //!
-//! The order in which the packets of a message arrive is arbitrary, since paths may differ.
-//!
-//! Invariants: a slot is in use exactly while its message is in progress, so that free slots can be
-//! reused; a message is in at most one queue.
+//! Invariants: a slot is in use exactly while its message is in progress; a message is in at most
+//! one queue.
 
 mod queue;
 #[cfg(test)]
@@ -30,20 +27,20 @@ use crate::{
 use gingham_kernel::Time;
 use gingham_topology::routing::VcClass;
 
-/// A packet that has arrived whole.
+/// A whole packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// Payload bytes.
     pub payload_bytes: u32,
     /// Bytes on the source's cable.
     pub wire_bytes: u64,
-    /// Switches that the message traversed, counted at each visit.
+    /// Switches on its path, counted at each visit.
     pub hops: u16,
     /// In-transit hosts that re-injected it.
     pub in_transit_hosts: u16,
-    /// When its first flit to reach the destination had arrived whole.
+    /// Arrival of the whole first flit at the destination.
     pub head_arrived: Time,
-    /// When its last flit had arrived whole.
+    /// Arrival of the whole last flit.
     pub arrived: Time,
 }
 
@@ -58,7 +55,6 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Creates a message that is sent as one of a class, with packets of a VC class.
     #[inline]
     pub(crate) fn new(
         plan: &Plan,
@@ -73,17 +69,17 @@ impl Outgoing {
     }
 }
 
-/// Messages that were created and not delivered, by slot.
+/// Messages in progress, by slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
     slots: Vec<Slot>,
     /// First free slot, linked to the others.
     free: Option<MessageSlot>,
-    /// State of messages of several packets at their sources, and at their destinations.
+    /// By `segments` of the slot: state at the source, and at the destination.
     unsent: Vec<Unsent>,
     reassemblies: Vec<Reassembly>,
     free_segments: Vec<u32>,
-    /// Stream part of each message by slot, up to the highest slot with one.
+    /// By slot, up to the highest slot with a stream part.
     parts: Vec<Option<StreamPart>>,
 }
 
@@ -91,9 +87,9 @@ pub(crate) struct Messages {
 #[repr(align(64))]
 struct Slot {
     message: Message,
-    /// Time at which the first packet of the message started; meaningless before.
+    /// Start of the first packet; meaningless before.
     entered: Time,
-    /// Time at which the adapter accepted the message: that of its creation if it needs no credit.
+    /// Acceptance by the adapter; the creation if no credit is needed.
     posted: Time,
     /// Next message in its queue, or next free slot.
     next: Option<MessageSlot>,
@@ -115,15 +111,13 @@ struct Unsent {
     leaving: u32,
 }
 
-/// Received part of a message at its destination.
 #[derive(Clone, Copy, Debug)]
 struct Reassembly {
     /// Payload that has not arrived and is not lost.
     left_bytes: u32,
     packets: u32,
-    /// Bytes of the arrived packets on the source's cable.
+    /// Bytes on the source's cable.
     wire_bytes: u64,
-    /// Whether a packet of the message is lost.
     is_lost: bool,
 }
 
@@ -176,7 +170,6 @@ impl Messages {
         *self.parts.get(slot.index())?
     }
 
-    /// Returns and removes the stream part of the message that was in a slot.
     #[inline]
     pub(crate) fn take_part(&mut self, slot: MessageSlot) -> Option<StreamPart> {
         self.parts.get_mut(slot.index())?.take()
@@ -188,7 +181,6 @@ impl Messages {
         &self.slots[slot.index()].message
     }
 
-    /// Returns priority and VC class of the message's packets.
     pub(crate) fn level_of(&self, slot: MessageSlot) -> (Priority, VcClass) {
         let Slot { priority, vc_class, .. } = self.slots[slot.index()];
         (priority, vc_class)
@@ -198,36 +190,33 @@ impl Messages {
         self.slots[slot.index()].conformance = Conformance::Delayed;
     }
 
-    /// Returns whether no packet of the message has started.
     pub(crate) fn is_unbegun(&self, slot: MessageSlot) -> bool {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
         let unsent = |place: u32| self.unsent[place as usize].bytes;
         segments.is_none_or(|place| unsent(place) == message.payload_bytes)
     }
 
-    /// Records that the adapter accepts the message now.
     pub(crate) fn post(&mut self, slot: MessageSlot, now: Time) {
         self.slots[slot.index()].posted = now;
     }
 
     // Sending.
 
-    /// Returns the payload of the message's next packet; 0 once all packets have started.
+    /// 0 once all packets have started.
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
         segments.map_or(message.payload_bytes, |place| self.unsent[place as usize].next_bytes())
     }
 
-    /// Returns the message's next packet as a candidate for sending.
     #[inline]
     pub(crate) fn next(&self, slot: MessageSlot) -> Next {
         let payload_bytes = self.next_bytes(slot);
         Next::Packet { payload_bytes, created: self.message(slot).created }
     }
 
-    /// Starts the message's next packet at `now`, on its primary path. Returns the packet, and
-    /// whether it is the last one.
+    /// Starts the next packet at `now`, on its primary path. Returns it, and whether it is the last
+    /// one.
     #[inline]
     pub(crate) fn next_packet(&mut self, slot: MessageSlot, now: Time) -> (Packet, bool) {
         let of = &mut self.slots[slot.index()];
@@ -256,7 +245,7 @@ impl Messages {
         (packet, is_last)
     }
 
-    /// Records that the tail of a packet of the message has left. Returns whether all tails have.
+    /// Records that the tail of a packet has left. Returns whether all tails have.
     pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
         self.slots[slot.index()].segments.is_none_or(|place| {
             let of = &mut self.unsent[place as usize];
@@ -265,7 +254,7 @@ impl Messages {
         })
     }
 
-    /// Records the arrival of a packet. Returns the delivery if it completes the message.
+    /// Records a packet. Returns the delivery if it completes the message.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: MessageSlot, arrival: &Arrival) -> Option<Delivery> {
         let of = &mut self.slots[slot.index()];
@@ -300,8 +289,8 @@ impl Messages {
         })
     }
 
-    /// Records the loss of a packet of `payload_bytes` bytes. Returns whether it is the first one
-    /// of its message, which is lost with it. The slot is freed once no packet is in progress.
+    /// Records the loss of a packet. Returns whether it is the first loss of its message. The slot
+    /// is freed once no packet is in progress.
     pub(crate) fn lose(&mut self, slot: MessageSlot, payload_bytes: u32) -> bool {
         let Some(place) = self.slots[slot.index()].segments else {
             self.discard(slot);
@@ -316,7 +305,6 @@ impl Messages {
         is_first
     }
 
-    /// Frees the slot of a lost message.
     fn discard(&mut self, slot: MessageSlot) {
         self.take_part(slot);
         self.slots[slot.index()].next = self.free.replace(slot);
@@ -328,8 +316,8 @@ impl Unsent {
         self.bytes.min(self.longest_bytes)
     }
 
-    /// Takes the payload of the next packet of a message of `message_bytes` bytes. Returns the
-    /// payload, whether the packet is the first, and whether it is the last.
+    /// Takes the next packet of a message of `message_bytes` bytes. Returns its payload, whether it
+    /// is the first, and whether it is the last.
     fn take(&mut self, message_bytes: u32) -> (u32, bool, bool) {
         let is_first = self.bytes == message_bytes;
         let payload_bytes = self.next_bytes();
@@ -340,15 +328,15 @@ impl Unsent {
 }
 
 impl Reassembly {
-    /// Records an arrived packet. For the last one, returns the number of packets and their bytes
-    /// on the wire.
+    /// Records a packet. For the last one, returns the number of packets and their bytes on the
+    /// wire.
     fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {
         self.packets += 1;
         self.wire_bytes += arrival.wire_bytes;
         self.settle(arrival.payload_bytes).then_some((self.packets, self.wire_bytes))
     }
 
-    /// Subtracts the payload of a packet that arrived or is lost. Returns whether none is left.
+    /// Returns whether no payload is left.
     fn settle(&mut self, payload_bytes: u32) -> bool {
         let left_bytes = self.left_bytes.checked_sub(payload_bytes);
         self.left_bytes = left_bytes.expect("no more arrives of a message than it has");
@@ -356,7 +344,6 @@ impl Reassembly {
     }
 }
 
-/// Returns `count` messages, for tests of code that stores slots.
 #[cfg(test)]
 pub(crate) fn of_a_test(count: usize) -> Messages {
     let mut messages = Messages::default();

@@ -2,7 +2,7 @@
 
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Groups of queues, by the permitted lanes of packets. Equal endpoints share it.
+/// Groups of queues, shared by equal endpoints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
     pub(super) lanes: Box<[LaneSet]>,
@@ -10,8 +10,7 @@ pub(super) struct Grouping {
 }
 
 impl Grouping {
-    /// Returns the grouping for the given lanes by VC class. Packets of a VC class without lanes
-    /// are never offered.
+    /// `lanes` are by VC class. Packets of a VC class without lanes are never offered.
     pub(super) fn new(lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();

@@ -2,7 +2,6 @@
 
 use crate::{ClassId, Excess, TokenBucket};
 
-/// Token bucket of a class, and the treatment of its excess.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policer {
     pub(super) bucket: TokenBucket,

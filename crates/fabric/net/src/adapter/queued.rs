@@ -5,8 +5,7 @@
 //!             └──────────────────┴──── a3, m1, m4 ──────────────────────────────────┘
 //! ```
 //!
-//! The result ignores the order of service, and includes packets that wait for tokens. The query
-//! changes no state.
+//! The result ignores the order of service, and includes packets that wait for tokens.
 
 use super::Adapter;
 use crate::FlowKey;

@@ -17,14 +17,13 @@ use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, Routes, UpDown, route};
 use gingham_topology::{EndpointId, Fabric};
 
-/// Returns a run of two hosts on one cable, with classes that send nothing by themselves.
+/// Run of two hosts on one cable, with classes that send nothing by themselves.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
     Plan { classes, ..plan_over(fabric, routes) }
 }
 
-/// Returns a run without classes.
 pub(crate) fn plan_over(fabric: Fabric, routes: Routes) -> Plan {
     let channel = ChannelPlan {
         flit: Span::from_ps(10),
@@ -59,7 +58,6 @@ pub(crate) fn plan_over(fabric: Fabric, routes: Routes) -> Plan {
     }
 }
 
-/// Returns a class of endpoint 0 without any control.
 fn class(level: u8) -> ClassPlan {
     let nothing = MessagePlan::Scheduled([].into());
     ClassPlan {
@@ -81,7 +79,7 @@ fn window(packets: u32) -> WindowPlan {
     WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
 }
 
-/// Returns a rate limit of `byte_ps` picoseconds per byte.
+/// Rate limit of `byte_ps` picoseconds per byte.
 fn rate_limit(byte_ps: u64) -> RateLimitPlan {
     RateLimitPlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
 }
@@ -94,7 +92,6 @@ fn level(level: u8) -> Priority {
     Priority::new(level).unwrap()
 }
 
-/// Returns a message of class 0 to endpoint 1, created at time zero.
 fn message(id: usize, payload_bytes: u32) -> Message {
     Message {
         number: MessageNumber::new(id),
@@ -107,18 +104,15 @@ fn message(id: usize, payload_bytes: u32) -> Message {
     }
 }
 
-/// Returns a message for a priority level, cut into packets of limited length.
 fn outgoing(message: Message, priority: Priority, longest_bytes: u32) -> Outgoing {
     let (vc_class, conformance) = (VcClass(0), Conformance::Conforming);
     Outgoing { message, priority, vc_class, longest_bytes, conformance }
 }
 
-/// Returns an adapter for packets that may leave on these lanes, by VC class.
 fn adapter(highest: Priority, lanes: &[LaneSet], is_controlled: bool) -> Adapter {
     Adapter::new(highest, Arc::new(Grouping::new(lanes)), is_controlled)
 }
 
-/// Returns a packet without a message.
 fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
     Packet {
         content: Content::Control,
@@ -137,7 +131,6 @@ fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
     }
 }
 
-/// A sending endpoint: its adapter, flows, and messages in progress.
 struct Sender {
     plan: Plan,
     adapter: Adapter,
@@ -160,7 +153,6 @@ impl Sender {
         self.flows.find(&self.plan, key).0
     }
 
-    /// Enqueues a message of a class to a destination, created at the given time.
     fn put(&mut self, class: usize, destination: usize, created: u64, message: Message) {
         let flow = self.flow(class, destination);
         let message = Message {
@@ -195,7 +187,7 @@ impl Sender {
         }
     }
 
-    /// Returns the known time that flows were held back and that was not returned before.
+    /// Returns the newly known time that flows were held back.
     fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
         let held = std::iter::from_fn(|| self.flows.next_held());
         let mut held: Vec<_> =
@@ -216,7 +208,6 @@ fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     sent
 }
 
-/// Enqueues a message at a level, whatever its class.
 fn offer(sender: &mut Sender, id: usize, bytes: u32, priority: u8, longest_bytes: u32) {
     let outgoing = outgoing(message(id, bytes), level(priority), longest_bytes);
     sender.adapter.put(&mut sender.flows, &mut sender.messages, outgoing);
@@ -265,8 +256,7 @@ fn packets_queue_by_their_permitted_lane_set() {
         let next = adapter.next(flows, messages, None, group, Time::ZERO);
         (next, adapter.take(flows, messages, None, group, Time::ZERO))
     };
-    // VC classes 2 and 0 share a group, in the order of arrival of their messages; VC class 1 has
-    // its own.
+    // VC classes 2 and 0 share a group.
     for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
         let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
         assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
@@ -288,10 +278,8 @@ fn reopened_flow_queues_behind_all_others() {
     for id in 4..7 {
         sender.put(1, 1, 0, message(id, 5));
     }
-    // Two flows and the shared queue, by round robin. Then the windows of both flows are closed.
+    // Round robin of two flows and the shared queue, until both windows are closed.
     assert_eq!([0, 10, 20, 30].map(|now| sender.goes(now)), [0, 2, 4, 5]);
-    // Acknowledging the second flow, then the first, puts them behind the shared queue in this
-    // order.
     let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
     sender.acknowledged(second, 33);
     sender.acknowledged(first, 37);
@@ -326,7 +314,7 @@ fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     assert_eq!(sender.held(), [(flow, Hold::RateLimit, 60, 80)]);
 }
 
-/// Returns a class whose excess waits for tokens, with a bucket of 10 B and 20 ps per byte.
+/// Class whose excess waits for tokens, with a bucket of 10 B and 20 ps per byte.
 fn policed(level: u8) -> (ClassPlan, Policer) {
     let refill = Span::from_ps(20 * REFILL_BYTES);
     let policing = PolicingPlan {
@@ -390,8 +378,7 @@ fn shrunken_window_blocks_an_eligible_flow() {
         sender.put(0, 1, 0, message(id, 10));
     }
     assert_eq!([sender.goes(0), sender.goes(1)], [0, 1]);
-    // Two packets are in flight and a third may go, until the first acknowledgement reduces the
-    // window to one packet.
+    // Two packets are in flight and a third may go.
     sender.flows.get_mut(flow).limits.window_packets = 1;
     sender.acknowledged(flow, 5);
     assert_eq!(sender.take(6), Turn::Nothing);
@@ -405,8 +392,8 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
     let (tokens, policer) = policed(0);
     let paced = ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) };
     for (class, policer, expected) in [
-        // 8 B at 10 ps each; the rate limit is accounted in advance, so the window counts from its
-        // end on.
+        // 8 B at 10 ps each; the rate limit is accounted in advance, and the window counts from its
+        // end.
         (
             paced,
             None,

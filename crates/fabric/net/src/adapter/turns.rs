@@ -18,10 +18,9 @@ use crate::{FlowId, MessageSlot, Packet};
 use gingham_kernel::Time;
 use std::collections::VecDeque;
 
-/// Round robin of a level of a group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    /// Packets without a message, with the time since which they wait.
+    /// Packets without a message, with the start of their wait.
     ordered: VecDeque<(Packet, Time)>,
     /// Members of the round robin, the next first.
     ring: VecDeque<Member>,
@@ -29,11 +28,9 @@ pub(super) struct Turns {
     flows: usize,
 }
 
-/// Member of the round robin of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Member {
     Shared,
-    /// A flow.
     Flow(FlowId),
 }
 
@@ -43,18 +40,17 @@ pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>
 /// Source of the next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Who {
-    /// Shared queue, at this position of the ring if there is a ring.
+    /// Position in the ring; 0 without a ring.
     Shared(usize),
-    /// A packet without a message.
     Ordered,
-    /// The flow at this position of the ring.
+    /// Position in the ring, and the flow.
     Flow(usize, FlowId),
 }
 
 impl Turns {
     // Arrivals.
 
-    /// Adds the shared queue, which was empty, to the ring.
+    /// Adds the shared queue, empty until now, to the ring.
     pub(super) fn put_shared(&mut self) {
         self.ring.push_back(Member::Shared);
     }
@@ -63,8 +59,7 @@ impl Turns {
         self.ordered.push_back((packet, now));
     }
 
-    /// Records a new message of a flow. `had_none` is set if the flow had nothing to send, `may_go`
-    /// if it enters the ring.
+    /// `had_none` is set if the flow had nothing to send, `may_go` if it enters the ring.
     pub(super) fn put_in_flow(&mut self, flow: FlowId, had_none: bool, may_go: bool) {
         self.flows += usize::from(had_none);
         if may_go {
@@ -72,12 +67,10 @@ impl Turns {
         }
     }
 
-    /// Adds a flow to the ring.
     pub(super) fn reopen(&mut self, flow: FlowId) {
         self.ring.push_back(Member::Flow(flow));
     }
 
-    /// Removes a flow from the ring.
     pub(super) fn shut(&mut self, flow: FlowId) {
         self.ring.retain(|member| *member != Member::Flow(flow));
     }
@@ -91,8 +84,8 @@ impl Turns {
         !self.ordered.is_empty() || self.flows > 0
     }
 
-    /// Returns the first packet without a message, and the flows whose rate limit permits a packet
-    /// at `now`.
+    /// Returns the first packet without a message, and the flows permitted to send at `now` by
+    /// their rate limits.
     pub(super) fn firsts<'a>(
         &'a self,
         flows: &'a Flows,
@@ -105,8 +98,6 @@ impl Turns {
         (self.ordered.front().map(|(packet, _)| packet), self.ring.iter().filter_map(flow))
     }
 
-    /// Whether an acknowledgement waits, or a flow whose window and rate limit permit a packet at
-    /// `now`.
     pub(super) fn has_ready(&self, flows: &Flows, now: Time) -> bool {
         let (ordered, mut paced) = self.firsts(flows, now);
         ordered.is_some() || paced.next().is_some()
@@ -114,10 +105,9 @@ impl Turns {
 
     // Departures.
 
-    /// Selects the source of the next packet; if there is none, returns the first instant at which
-    /// a packet may go without another event. A packet that lacks only tokens counts as delayed
-    /// from now on, and a message that must not begin is held. `shared` is the first message of the
-    /// shared queue.
+    /// Selects the source of the next packet, or returns the first instant at which a packet may go
+    /// without another event. A packet that lacks only tokens counts as delayed from now on, and a
+    /// message that must not begin is held. `shared` is the first message of the shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,
@@ -134,9 +124,9 @@ impl Turns {
             Some(throttle) => throttle.may(messages, slot, now),
         };
         let mut soonest: Option<Time> = None;
-        // A class that waits for tokens waits for those of its first flow that lacks only tokens,
-        // so that short packets do not take them from long ones. Throttling is checked last, so
-        // that it does not change which packet a class waits for.
+        // A class waits for the tokens of its first flow that lacks only tokens, because short
+        // packets would otherwise take them from long ones. Throttling is checked last and does not
+        // change the flow for which a class waits.
         let mut short_classes = Vec::new();
         for (place, member) in self.ring.iter().enumerate() {
             let (flow, slot) = match *member {
@@ -174,8 +164,6 @@ impl Turns {
         Err(soonest)
     }
 
-    /// Removes a packet of the shared queue from its position in the ring, and adds it again if
-    /// `is_left`.
     pub(super) fn took_shared(&mut self, place: usize, is_left: bool) {
         self.ring.remove(place);
         if is_left {
@@ -183,8 +171,7 @@ impl Turns {
         }
     }
 
-    /// Returns the payload of the first packet without a message, and the time since which it
-    /// waits.
+    /// Returns payload and start of the wait of the first packet without a message.
     pub(super) fn next_ordered(&self) -> (u32, Time) {
         let (packet, since) = self.ordered.front().expect("what is picked waits");
         (packet.payload_bytes, *since)
@@ -195,7 +182,6 @@ impl Turns {
         packet
     }
 
-    /// Updates the ring after a packet of the flow at a position has left.
     pub(super) fn took_of_flow(&mut self, place: usize, state: FlowState) {
         let member = self.ring.remove(place).expect("a flow was picked");
         match state {

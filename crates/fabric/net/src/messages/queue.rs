@@ -22,7 +22,6 @@ impl Queue {
         self.ends.map(|(first, _)| first)
     }
 
-    /// Appends a message that is in no queue.
     #[inline]
     pub(crate) fn push_back(&mut self, messages: &mut Messages, slot: MessageSlot) {
         messages.slots[slot.index()].next = None;
@@ -36,8 +35,7 @@ impl Queue {
         self.ends = Some((first, slot));
     }
 
-    /// Takes the next packet of the first message, which must exist, and starts it at `now`. With
-    /// its last packet the message leaves the queue.
+    /// The first message must exist; it leaves the queue with its last packet.
     #[inline]
     pub(crate) fn take(&mut self, messages: &mut Messages, now: Time) -> Packet {
         let (first, last) = self.ends.expect("what is picked waits");

@@ -17,7 +17,7 @@ pub(super) fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> 
     messages.insert(Outgoing { message, priority, vc_class, longest_bytes: 10, conformance })
 }
 
-/// Starts all packets of a message from an instant on, each a picosecond after the one before.
+/// Starts all packets of a message, one per picosecond.
 fn start(messages: &mut Messages, slot: MessageSlot, from: u64) -> Vec<(u32, bool)> {
     let mut packets = Vec::new();
     for instant in from.. {
@@ -75,7 +75,6 @@ fn message_is_lost_with_its_first_packet_and_frees_its_slot_with_the_last() {
     assert_eq!(messages.arrive(a, &arrival(5, 60)), None);
     assert_eq!(insert(&mut messages, 3, 25).index(), a.index());
     assert_eq!(messages.unsent.len(), 1);
-    // The next message in the slot is not lost.
     start(&mut messages, a, 70);
     assert_eq!(messages.arrive(a, &arrival(20, 80)), None);
     assert!(messages.arrive(a, &arrival(5, 90)).is_some());
@@ -101,7 +100,6 @@ fn queues_sharing_storage_keep_their_order() {
     let drained: [Vec<usize>; 2] = queues.each_mut().map(&mut drained);
     assert_eq!(drained, [[0, 2, 4], [1, 3, 5]]);
     assert!(queues[0].is_empty());
-    // An emptied queue starts again without its old contents.
     queues[0].push_back(&mut messages, slots[3]);
     assert_eq!(queues[0].pop_front(&messages), Some(slots[3]));
     assert_eq!(queues[0].pop_front(&messages), None);

@@ -6,7 +6,6 @@ use crate::Arrival;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Operations on an adapter.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Offer { level: u8, payload_bytes: u32, longest_bytes: u32 },
@@ -23,11 +22,10 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![1 => offer, 3 => Just(Step::Take)]
 }
 
-/// A message in the reference list: its level, number, remaining payload, and longest packet.
+/// Level, number, remaining payload, and longest packet of a message.
 type Listed = (u8, usize, u32, u32);
 
-/// Sends by the definition: the first created message of the highest level, as much of it as a
-/// packet may carry.
+/// Definition: the first created message of the highest level, as much of it as a packet may carry.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();
@@ -40,7 +38,6 @@ fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     Some((id, payload_bytes))
 }
 
-/// Returns every packet that these steps send, followed by all that remain.
 fn sent(steps: &[Step], sender: &mut Sender) -> (Vec<Packet>, BTreeMap<usize, (u32, u32)>) {
     let (mut waiting, mut offered, mut packets) = (Vec::new(), BTreeMap::new(), Vec::new());
     let mut take = |sender: &mut Sender, waiting: &mut Vec<Listed>| {

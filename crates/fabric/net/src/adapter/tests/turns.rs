@@ -9,8 +9,8 @@
 //!        another flow of a class that already requested tokens: may not go
 //! ```
 //!
-//! The ring has the members that have something to send and no closed window; a member that enters
-//! it, or has sent, is last.
+//! The ring has the members with something to send and no closed window; a new member, or one that
+//! has sent, is last.
 
 use super::*;
 use crate::Arrival;
@@ -19,16 +19,15 @@ use proptest::prelude::*;
 const CLASSES: usize = 4;
 const LEVELS: usize = 3;
 
-/// Parameters of a class.
 #[derive(Clone, Copy, Debug)]
 struct Control {
     level: usize,
-    /// Group of queues: its packets leave on the lanes of one group or of the other.
+    /// Packets of group 0 and of group 1 leave on different lanes.
     group: usize,
     window: Option<u32>,
-    /// Rate limit in picoseconds per byte.
+    /// ps per byte.
     rate_limit: Option<u64>,
-    /// Time of a token in picoseconds, and the burst.
+    /// ps per token, and burst in bytes.
     bucket: Option<(u64, u32)>,
 }
 
@@ -50,8 +49,7 @@ enum Step {
     Take {
         group: usize,
     },
-    /// Acknowledges the flow at this index among those with unacknowledged packets, if there is
-    /// any.
+    /// Index among the flows with unacknowledged packets.
     Ack {
         which: usize,
     },
@@ -98,7 +96,6 @@ struct Listed {
     destination: usize,
     left: u32,
     longest: u32,
-    /// Whether tokens were requested for it in vain.
     is_delayed: bool,
 }
 
@@ -108,21 +105,19 @@ impl Listed {
     }
 }
 
-/// Member of the ring: the shared queue of a level, or a flow by class and destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Member {
     Shared { level: usize, group: usize },
     Flow { class: usize, destination: usize },
 }
 
-/// The next packet, by its index in the list of waiting ones.
+/// Index in the list of waiting packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goes {
     Ordered(usize),
     Message(usize, Member),
 }
 
-/// The definition, by lists.
 struct Lists {
     setting: Setting,
     /// In order of creation.
@@ -131,9 +126,9 @@ struct Lists {
     ordered: Vec<(usize, usize, u32)>,
     /// Ring members of all levels and groups, the next first.
     ring: Vec<Member>,
-    /// Every packet of a controlled class: class, destination, start time, bytes.
+    /// Packets of controlled classes: class, destination, start time, bytes.
     sent: Vec<(usize, usize, u64, u32)>,
-    /// Every acknowledgement: class and destination of its flow.
+    /// Class and destination of each acknowledged flow.
     acknowledged: Vec<(usize, usize)>,
 }
 
@@ -152,7 +147,6 @@ impl Lists {
         Member::Flow { class, destination }
     }
 
-    /// Returns level and group of a member.
     fn place(&self, member: Member) -> (usize, usize) {
         match member {
             Member::Shared { level, group } => (level, group),
@@ -160,7 +154,6 @@ impl Lists {
         }
     }
 
-    /// Returns the index in the list of a member's first message.
     fn first(&self, member: Member) -> Option<usize> {
         self.waiting.iter().position(|listed| self.member(listed) == member)
     }
@@ -181,8 +174,7 @@ impl Lists {
         is_open && self.first(member).is_some()
     }
 
-    /// Updates the ring after an operation: removes members that no longer belong to it, and
-    /// appends new ones.
+    /// Removes members that no longer belong to the ring, and appends new ones.
     fn settle(&mut self) {
         let ring = std::mem::take(&mut self.ring);
         self.ring = ring.into_iter().filter(|member| self.belongs_to_ring(*member)).collect();
@@ -194,7 +186,6 @@ impl Lists {
         }
     }
 
-    /// Returns the earliest start of a flow's next packet under its rate limit.
     fn paced_until(&self, class: usize, destination: usize) -> u64 {
         let last = self.sent.iter().rfind(|sent| (sent.0, sent.1) == (class, destination));
         let (Some((_, _, went, bytes)), Some(byte_ps)) = (last, self.setting[class].rate_limit)
@@ -204,8 +195,7 @@ impl Lists {
         went + byte_ps * u64::from(*bytes)
     }
 
-    /// Returns whether the bucket of a class has this many tokens, derived from all that were
-    /// taken.
+    /// Derives the tokens from all that were taken.
     fn has_tokens(&self, class: usize, bytes: u32, now: u64) -> bool {
         let Some((token_ps, burst)) = self.setting[class].bucket else { return true };
         let full = u64::from(burst) * token_ps;
@@ -245,7 +235,6 @@ impl Lists {
         (None, short)
     }
 
-    /// Removes the next packet from the lists. Returns its bytes.
     fn take(&mut self, goes: Goes, now: u64) -> u32 {
         let (place, member) = match goes {
             Goes::Ordered(place) => return self.ordered.remove(place).2,
@@ -263,8 +252,8 @@ impl Lists {
         bytes
     }
 
-    /// Returns whether a turn at `now` may announce `at`: something changes then, and no packet can
-    /// go earlier.
+    /// Whether a turn at `now` may announce `at`: something changes then, and no packet can go
+    /// earlier.
     fn is_next_chance(&self, group: usize, now: u64, at: u64) -> bool {
         let ends = |member: &Member| match *member {
             Member::Flow { class, destination } => self.paced_until(class, destination) == at,
@@ -302,7 +291,6 @@ fn sender(setting: &Setting) -> Sender {
     sender
 }
 
-/// Adapter and lists, side by side.
 struct Both {
     sender: Sender,
     lists: Lists,
@@ -405,7 +393,6 @@ impl Both {
         }
     }
 
-    /// Checks a sent packet against the list, and delivers its message with the last packet.
     fn sent(&mut self, packet: &Packet, listed: Option<Listed>) {
         let Some(listed) = listed else { return assert_eq!(packet.content, Content::Control) };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
