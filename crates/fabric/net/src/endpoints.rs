@@ -10,12 +10,12 @@
 //!     Throttle      congestion control of hosts, if any         Marker       marks of switches, if there are any
 //! ```
 //!
-//! A network reports events ([`Endpoints::notify`]) and carries out orders
-//! ([`Endpoints::next_order`]). It calls [`Endpoints::due`] before every event, and serves the
-//! checkpoint that this returns.
+//! A network reports events ([`Endpoints::notify`]), carries out orders
+//! ([`Endpoints::next_order`]), and before every event calls [`Endpoints::due`] and serves the
+//! checkpoint.
 //!
-//! Invariant: endpoints do not depend on the movement of flits. If two simulations of a plan
-//! deliver the same packets at the same instants, their collectors are equal.
+//! Invariant: endpoints do not depend on the movement of flits: two simulations of a plan that
+//! deliver equal packets at equal instants have equal collectors.
 
 mod admission;
 mod agenda;
@@ -56,13 +56,11 @@ pub enum Due {
     Event,
     /// End of a section, before any event of this time ([`Endpoints::end_section`]).
     SectionEnd(Time),
-    /// End of a step of followed quantities, before any event of this time
-    /// ([`crate::Notice::Sampled`]).
+    /// End of a step of followed quantities, likewise ([`crate::Notice::Sampled`]).
     StepEnd(Time),
-    /// Search for congestion trees among waiting packets, before any event of this time
-    /// ([`crate::Notice::TreesSampled`]).
+    /// Search for congestion trees, likewise ([`crate::Notice::TreesSampled`]).
     TreeSample(Time),
-    /// Network event, before any other event of this time and after everything above
+    /// Network event, after everything above and before any other event of this time
     /// ([`Endpoints::take_network_event`]).
     NetworkEvent,
     /// Deadlock check, after all events of this time ([`Endpoints::check_deadlock`]).
@@ -75,7 +73,6 @@ pub struct Endpoints {
     plan: Arc<Plan>,
     sources: Sources,
     outbox: Outbox,
-    /// Flows of the classes that distinguish them, at their sources and at their destinations.
     flows: Flows,
     receipts: Receipts,
     messages: Messages,
@@ -90,13 +87,11 @@ pub struct Endpoints {
     conservation: Conservation,
     status: Status,
     wanted: Wanted,
-    /// Whether received packets may cause others.
     is_causal: bool,
 }
 
 impl Endpoints {
-    /// Creates the endpoints of a run at time zero. Their first orders are those of the first
-    /// messages.
+    /// Creates the endpoints of a run at time zero, with orders for the first messages.
     pub fn new(plan: Arc<Plan>) -> Self {
         plan.assert_routing();
         let sources = Sources::new(&plan);
@@ -205,22 +200,21 @@ impl Endpoints {
 
     // Turns.
 
-    /// Returns the packet that [`Self::turn`] would return for a group of queues of an endpoint.
+    /// Returns the packet that [`Self::turn`] would send.
     pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
         let adapter = self.outbox.adapter(endpoint);
         let throttle = self.throttle.as_deref_mut();
         adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
-    /// Whether a group of queues of an endpoint has a packet that neither its window nor its rate
-    /// limit holds back at an instant. Unlike [`Self::next`], it ignores token buckets and
-    /// throttling, and changes nothing.
+    /// Whether a group has a packet that neither window nor rate limit holds back. Unlike
+    /// [`Self::next`], ignores token buckets and throttling, and changes nothing.
     pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
 
-    /// Takes the packet that an endpoint sends from a group of its queues when its link is free,
-    /// which may be in the future. [`crate::Notice::Began`] follows then, if it is wanted.
+    /// Takes the packet that an endpoint sends from a group when its link is free, maybe in the
+    /// future. [`crate::Notice::Began`] follows then, if it is wanted.
     #[expect(clippy::inline_always, reason = "callers take the packet apart in place")]
     #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
@@ -236,8 +230,8 @@ impl Endpoints {
         turn
     }
 
-    /// Returns the packets that an endpoint could send `now` if its link were free: the first of
-    /// each queue, except those that wait for an acknowledgement or their rate limit.
+    /// Returns the packets that an endpoint could send `now` over a free link: the first of each
+    /// queue, except those that wait for an acknowledgement or their rate limit.
     pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
         self.adapter(endpoint).queued(&self.flows, &self.messages, now)
     }
@@ -248,14 +242,13 @@ impl Endpoints {
         !self.outbox.orders().is_empty()
     }
 
-    /// Takes the next pending order, the latest first: a source that creates its next message now
-    /// is scheduled before its endpoint is ordered to send.
+    /// Takes the next pending order, the latest first, because a source with another message now
+    /// must be scheduled before its endpoint sends.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.outbox.orders_mut().pop()
     }
 
-    /// Reports to the collector how long flows were held back, as far as known.
     #[inline(never)]
     fn report_held(&mut self) {
         while let Some(held) = self.flows.next_held() {
@@ -265,8 +258,8 @@ impl Endpoints {
 
     // Sections, deadlock checks and the end.
 
-    /// Returns the time before which events need no checkpoint. It changes with deliveries, section
-    /// ends and deadlock checks.
+    /// Returns the time before which events need no checkpoint. Deliveries, section ends and
+    /// deadlock checks change it.
     #[inline]
     pub fn checkpoint(&self) -> Time {
         self.checkpoints.next()
@@ -277,8 +270,8 @@ impl Endpoints {
         self.checkpoints.due(next, &self.collector)
     }
 
-    /// Ends the section that is due. `counts` are the counts since time zero of at least the
-    /// channels with events since the last section, in ascending order.
+    /// Ends the section that is due. `counts` since time zero cover at least the channels with
+    /// events since the last section, in ascending order.
     pub fn end_section(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         self.flows.settle(self.checkpoints.next());
         self.report_held();
@@ -308,8 +301,8 @@ impl Endpoints {
         &self.conservation
     }
 
-    /// Handles a deadlock check after all events of `time`: the run may be deadlocked, or over.
-    /// `has_events` is whether any event is still to come.
+    /// Handles a deadlock check after all events of `time`, which may end the run. `has_events` is
+    /// set if an event is still to come.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
         self.checkpoints.pass_check(time);
         let (in_flight, others) = (self.collector.in_flight_messages(), self.outbox.in_flight());
@@ -327,7 +320,7 @@ impl Endpoints {
             self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
             // Waits for tokens or a rate limit end with an event, and an acknowledgement is a
-            // packet in the network or in a queue, which an event empties.
+            // packet in the network or in a queue, emptied by an event.
             assert!(
                 (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for acknowledgements, nothing can happen, \
@@ -339,7 +332,6 @@ impl Endpoints {
     }
 }
 
-/// Returns the optional notices that the endpoints of a plan need.
 fn wanted(plan: &Plan, await_starts: bool) -> Wanted {
     let is_probed = plan.probe.is_some();
     Wanted {
@@ -359,7 +351,6 @@ fn wanted(plan: &Plan, await_starts: bool) -> Wanted {
     }
 }
 
-/// Returns the notices of packets in switches that the endpoints of a plan need.
 fn switched(plan: &Plan) -> Switched {
     let marking = plan.marking.as_ref();
     let asks = |of: fn(&Marking) -> bool| plan.probe.is_some() || marking.is_some_and(of);

@@ -24,12 +24,11 @@ use gingham_topology::EndpointId;
 /// this type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NetworkEvent {
-    /// A host crashes. From then on its endpoint creates no message and ignores replies to its
-    /// admission probes; packets of its earlier messages are still sent, and arriving packets still
-    /// accepted.
+    /// A host crashes: its endpoint creates no more messages and ignores replies to its admission
+    /// probes. Earlier messages are still sent, and arriving packets accepted.
     HostCrash(EndpointId),
-    /// The application of a stream crashes. From then on the stream creates no message and ignores
-    /// replies to its admission probe.
+    /// The application of a stream crashes: the stream creates no more messages and ignores replies
+    /// to its admission probe.
     ApplicationCrash(StreamId),
 }
 
@@ -60,7 +59,6 @@ impl NetworkEvents {
         self.ordered.iter().copied()
     }
 
-    /// Returns event number `index` with its instant, if there are as many.
     pub(crate) fn get(&self, index: usize) -> Option<(Time, NetworkEvent)> {
         self.ordered.get(index).copied()
     }

@@ -43,7 +43,6 @@ impl Admission {
         self.controller.settle(end);
     }
 
-    /// Whether reservations expire unless packets renew them.
     fn has_leases(&self) -> bool {
         self.controller.plan().lease.is_some()
     }
@@ -67,8 +66,7 @@ impl Admission {
         true
     }
 
-    /// Handles a signal received at its destination. Returns the index of the source whose stream
-    /// was admitted, if one was.
+    /// Returns the source of the stream that the signal admits, if any.
     #[inline(never)]
     pub(super) fn on_received(
         &mut self,
@@ -121,7 +119,6 @@ impl Admission {
         outbox.send(packet, now);
     }
 
-    /// Orders the lane weights that result from changed reservations.
     fn order_weights(&mut self, outbox: &mut Outbox) {
         for weighing in self.controller.take_weighed() {
             outbox.order_weight(weighing);
@@ -130,8 +127,8 @@ impl Admission {
 
     // Packets on their way.
 
-    /// Handles a packet read at a switch: the controller decides on a signal, the last packet of a
-    /// stream releases its reservation, and other packets renew it.
+    /// The controller decides on a signal; the last packet of a stream releases its reservation,
+    /// and other packets renew it.
     #[inline(never)]
     pub(super) fn on_read(
         &mut self,
@@ -157,8 +154,7 @@ impl Admission {
         }
     }
 
-    /// Handles a packet that an in-transit host re-injects: as at a switch, but no signal ends
-    /// here.
+    /// As at a switch, but no signal ends here.
     #[inline(never)]
     pub(super) fn on_sent_on(
         &mut self,
@@ -180,8 +176,6 @@ impl Admission {
         }
     }
 
-    /// Handles a data packet that passes a node: the last one of a stream releases its reservation,
-    /// and others renew it.
     fn on_passed(
         &mut self,
         slot: MessageSlot,
@@ -204,7 +198,6 @@ impl Admission {
         }
     }
 
-    /// Renews the lease of a stream at its adapter, which a packet of the stream has left.
     #[inline(never)]
     pub(super) fn on_packet_left(
         &mut self,
@@ -222,7 +215,7 @@ impl Admission {
         self.controller.renew(stream, (None, channel), now);
     }
 
-    /// Releases the reservation of a stream at its adapter, if its last message has left.
+    /// Releases the reservation at the adapter, if the last message of the stream has left.
     pub(super) fn on_message_left(
         &mut self,
         endpoint: EndpointId,
@@ -250,8 +243,7 @@ impl Admission {
         messages.part(slot).filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Returns the position of a packet that was received from a channel; no path takes a channel
-    /// twice.
+    /// No path takes a channel twice.
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
         let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");

@@ -1,5 +1,4 @@
-//! Sources of one endpoint, the notifications that they await, and messages that notifications made
-//! due later.
+//! Sources of one endpoint, the notifications that they await, and their postponed messages.
 
 use crate::ClassId;
 use crate::postponed::Postponed;
@@ -8,18 +7,15 @@ use gingham_kernel::Time;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
-    /// Sources of the endpoint.
     sources: Vec<usize>,
     /// Sources that await the start of messages of their class.
     of_starts: Vec<usize>,
     /// Sources that await deliveries, with the class of these messages.
     of_deliveries: Vec<(ClassId, usize)>,
-    /// Sources with a message due later.
     due: Postponed<usize>,
 }
 
 impl Agenda {
-    /// Registers a source of the endpoint.
     pub(super) fn add(&mut self, index: usize, source: &Source) {
         self.sources.push(index);
         let Awaited { starts, deliveries } = source.awaited();
@@ -39,12 +35,10 @@ impl Agenda {
         &self.of_deliveries
     }
 
-    /// Registers a message of a source that is due later, when the endpoint is to be woken.
     pub(super) fn put(&mut self, source: usize, at: Time) {
         self.due.put(at, source);
     }
 
-    /// Takes the source of the next message that is due `now`.
     pub(super) fn take_due(&mut self, now: Time) -> Option<usize> {
         self.due.take(now)
     }

@@ -1,9 +1,8 @@
 //! Checkpoints of a run: ends of sections, followed steps, searches for congestion trees, network
 //! events and deadlock checks.
 //!
-//! Sections, steps and searches lie between instants: one that is due at `t` comes before any event
-//! of `t`. Network events of `t` follow them and precede all other events of `t`. A deadlock check
-//! at `t` comes after all of them.
+//! At an instant come first the ends of sections and steps and the searches, then network events,
+//! then all other events, and last the deadlock check.
 
 use super::Due;
 use crate::measure::Collector;
@@ -11,11 +10,10 @@ use crate::traffic::application_crashes;
 use crate::{NetworkEvent, NetworkEvents, Plan};
 use gingham_kernel::{Span, Time};
 
-/// Number of deadlock checks in a run. *(ours)*, by judgement and not measured: a deadlock is found
-/// at most a 64th of the latest end of the run after it closed.
+/// *(ours)*, by judgement and not measured: a deadlock is found at most a 64th of the latest end of
+/// the run after it closed.
 const DEADLOCK_CHECKS: u64 = 64;
 
-/// Times of the next checkpoint and of the next deadlock check.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoints {
     check_interval_ps: u64,
@@ -23,7 +21,7 @@ pub(super) struct Checkpoints {
     /// Events before this time need no checkpoint.
     next: Time,
     events: NetworkEvents,
-    /// Number of network events that have happened.
+    /// Number of past network events.
     happened: usize,
 }
 
@@ -43,7 +41,6 @@ impl Checkpoints {
         self.next
     }
 
-    /// Returns the action due if the next event happens at `event`.
     pub(super) fn due(&self, event: Option<Time>, collector: &Collector) -> Due {
         if event.is_some_and(|event| event < self.next) {
             return Due::Event;
@@ -64,7 +61,6 @@ impl Checkpoints {
         }
     }
 
-    /// Takes the network event that is due.
     pub(super) fn take_event(&mut self) -> NetworkEvent {
         let (at, event) = self.events.get(self.happened).expect("a network event is due");
         debug_assert_eq!(at, self.next, "network events happen at their instants");
@@ -79,8 +75,7 @@ impl Checkpoints {
         self.next_check = Time::from_ps((passed + 1).saturating_mul(interval));
     }
 
-    /// Computes the next checkpoint again, after one has passed or the collector has closed its
-    /// window.
+    /// Computes the next checkpoint after one has passed or the collector has closed its window.
     pub(super) fn update(&mut self, collector: &Collector) {
         let last = self.last_before_check(collector);
         let event = self.events.get(self.happened).map(|(at, _)| at);
@@ -90,7 +85,6 @@ impl Checkpoints {
         self.next = end.unwrap_or(last + Span::from_ps(1));
     }
 
-    /// Returns the last instant before the next deadlock check, or of the run.
     fn last_before_check(&self, collector: &Collector) -> Time {
         self.next_check.min(collector.end())
     }

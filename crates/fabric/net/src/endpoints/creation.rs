@@ -38,8 +38,7 @@ impl Endpoints {
         Created { next, endpoint }
     }
 
-    /// Creates the next message of a source that is due `now`, if there is one. Returns whether
-    /// there was.
+    /// Returns whether a message was due `now`.
     #[inline(never)]
     fn create(&mut self, index: usize, now: Time) -> bool {
         let source = self.sources.get_mut(index);
@@ -49,8 +48,8 @@ impl Endpoints {
         true
     }
 
-    /// Creates the message of a source that a notification made due `now`, and those that its own
-    /// clock makes due now, and orders its endpoint to send each.
+    /// Creates the message that a notification made due `now` and those that the clock of its
+    /// source makes due now, with an order to send for each.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
@@ -62,15 +61,13 @@ impl Endpoints {
         }
     }
 
-    /// Orders the creation of the next message of a source if the instant of its clock is no longer
-    /// `scheduled`.
+    /// Orders the creation of the next message, unless its instant is still `scheduled`.
     fn reschedule(&mut self, index: usize, scheduled: Option<Time>) {
         if self.sources.get(index).next_at() != scheduled {
             self.sources.schedule(index, &mut self.outbox);
         }
     }
 
-    /// Starts an admitted stream `now`.
     pub(super) fn begin_stream(&mut self, index: usize, now: Time) {
         let source = self.sources.get_mut(index);
         let scheduled = source.next_at();
@@ -79,11 +76,10 @@ impl Endpoints {
         self.reschedule(index, scheduled);
     }
 
-    /// Notifies the sources of a class at an endpoint of the start of one of its messages.
+    /// Notifies the sources of a class of the start of one of its messages.
     ///
-    /// Unlike [`Self::create_caused`], creates one message and no order to send: the network polls
-    /// the endpoint again when the packet that starts has left. A further message that the clock of
-    /// the source makes due now is created by an order of its own.
+    /// Creates at most one message of each source, without an order to send: the network polls the
+    /// endpoint when the starting packet has left. A further message due now gets its own order.
     fn on_started(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
         for place in 0..self.sources.agenda(endpoint).of_starts().len() {
             let index = self.sources.agenda(endpoint).of_starts()[place];
@@ -101,7 +97,6 @@ impl Endpoints {
         }
     }
 
-    /// Notifies the sources that await a message of its delivery `now`.
     #[inline(never)]
     pub(super) fn on_delivered(&mut self, message: &Message, now: Time) {
         let endpoint = message.destination;
@@ -121,7 +116,6 @@ impl Endpoints {
         }
     }
 
-    /// Creates the messages of an endpoint that notifications made due `now`.
     pub(super) fn create_postponed(&mut self, endpoint: EndpointId, now: Time) {
         while let Some(index) = self.sources.take_due(endpoint, now) {
             let scheduled = self.sources.get(index).next_at();
@@ -130,9 +124,8 @@ impl Endpoints {
         }
     }
 
-    /// Creates the messages that become due when the first packet of one begins. Messages are
-    /// normally created before all other events of an instant; here no event of this instant
-    /// depends on the new message any more.
+    /// Creates the messages that become due when the first packet of one begins. Messages normally
+    /// precede all other events of an instant; here none of these depends on the new message.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         // A message that needs a credit is followed by the next one when it takes the credit.
@@ -143,7 +136,6 @@ impl Endpoints {
         }
     }
 
-    /// Creates a message and puts it into the queue of its adapter.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn offer(
@@ -173,8 +165,7 @@ impl Endpoints {
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// Does the work of [`Self::offer`] for messages of flows, streams included, for messages that
-    /// policing drops and for posted messages.
+    /// Does the work of [`Self::offer`] for tracked flows, dropped messages and posts.
     #[inline(never)]
     fn offer_more(
         &mut self,
@@ -199,7 +190,6 @@ impl Endpoints {
         self.post(message, (class, conformance), part);
     }
 
-    /// Returns the flow of a message that is sent as one of `class`.
     fn flow_of(&mut self, class: ClassId, stream: Option<StreamId>, message: &Message) -> FlowId {
         let Message { source, destination, .. } = *message;
         let key = FlowKey { class, source, destination, stream };
@@ -212,7 +202,7 @@ impl Endpoints {
 
     // Posts.
 
-    /// Posts a message to its channel adapter, or puts it into its queue if there are none.
+    /// Posts a message to its channel adapter, or enqueues it if there are none.
     #[inline(never)]
     fn post(
         &mut self,
@@ -233,7 +223,7 @@ impl Endpoints {
         self.carry_posts(now);
     }
 
-    /// Handles the departure of the tail of a packet from its source.
+    /// Handles the departure of the tail of a packet.
     #[inline(never)]
     pub(super) fn on_content_left(&mut self, endpoint: EndpointId, content: Content, now: Time) {
         let Content::Data(slot) = content else { return };
@@ -252,8 +242,8 @@ impl Endpoints {
         }
     }
 
-    /// Carries out the outcomes of posts. Outcomes of messages created meanwhile are carried out by
-    /// the same loop rather than recursively, since credits may be many.
+    /// Carries out the outcomes of posts, those of messages created meanwhile in the same loop,
+    /// because recursion may be deep with many credits.
     pub(super) fn carry_posts(&mut self, now: Time) {
         if self.posts.as_mut().is_none_or(|posts| !posts.begin_outcomes()) {
             return;

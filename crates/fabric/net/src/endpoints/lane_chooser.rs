@@ -9,7 +9,7 @@ use crate::{ClassId, LaneChoice, Message, Plan};
 use gingham_kernel::{Purpose, Stream};
 use gingham_topology::routing::VcClass;
 
-/// Draws of lanes, by class; empty if no class draws them.
+/// By class; empty if no class draws lanes.
 #[derive(Clone, Debug)]
 pub(super) struct LaneChooser(Box<[Option<Draws>]>);
 
@@ -18,7 +18,7 @@ struct Draws {
     among: Box<[VcClass]>,
     /// Whether all messages of a flow take the lane of the first.
     is_by_flow: bool,
-    /// Random streams by endpoint.
+    /// By endpoint.
     streams: Box<[Stream]>,
 }
 
@@ -44,7 +44,6 @@ impl LaneChooser {
         !self.0.is_empty()
     }
 
-    /// Returns the VC class of a message that is sent as one of `class`.
     pub(super) fn choose(
         &mut self,
         plan: &Plan,

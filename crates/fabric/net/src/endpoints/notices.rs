@@ -1,5 +1,4 @@
-//! Handling of notices from the network, and the messages and acknowledgements that follow from
-//! them.
+//! Handling of notices from the network.
 //!
 //! ```text
 //!   created ──► message ──► adapter: send
@@ -18,8 +17,7 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Endpoints {
-    /// Handles a notice of an event that happens `now`. [`Self::next_order`] returns the orders
-    /// that follow from it.
+    /// Handles a notice of an event `now`; [`Self::next_order`] returns the resulting orders.
     #[expect(
         clippy::inline_always,
         reason = "callers know the notice: nothing is left of the match"
@@ -85,8 +83,8 @@ impl Endpoints {
         }
     }
 
-    /// Handles [`Notice::Created`] like [`Self::notify`], but returns its orders: messages are created
-    /// too often for a list.
+    /// Handles [`Notice::Created`] like [`Self::notify`], but returns its orders, because messages
+    /// are created too often for a list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn create_next(&mut self, source: usize, now: Time) -> Created {
@@ -133,7 +131,6 @@ impl Endpoints {
         }
     }
 
-    /// Handles a bad packet, which its destination discards.
     #[inline(never)]
     fn on_lost(&mut self, packet: &Packet) {
         self.conservation.lose();
@@ -147,7 +144,6 @@ impl Endpoints {
         }
     }
 
-    /// Handles a received packet, except for the delivery of its message.
     #[inline(never)]
     fn before_delivery(&mut self, packet: &Packet, arrival: &Arrival) {
         let now = arrival.arrived;
@@ -181,7 +177,7 @@ impl Endpoints {
         }
     }
 
-    /// Acknowledges a data packet of a flow that has a window, alone or with earlier ones.
+    /// Acknowledges a data packet of a flow with a window, alone or with earlier ones.
     fn acknowledge(&mut self, flow: FlowId, packet: &Packet, now: Time) {
         let class = self.flows.get(flow).key.class;
         let Some(window) = &self.plan.classes[class.index()].window else { return };

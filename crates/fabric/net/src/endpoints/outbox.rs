@@ -4,7 +4,6 @@ use crate::{Adapter, Order, Packet, Plan, Weighing};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// Adapters of all endpoints and the orders that the network has not carried out yet.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
     adapters: Vec<Adapter>,
@@ -39,7 +38,7 @@ impl Outbox {
         self.orders.push(Order::Send { endpoint });
     }
 
-    /// Orders a change of a lane's weight, in place of a pending order for the same lane.
+    /// Replaces a pending order for the same lane.
     pub(super) fn order_weight(&mut self, weighing: Weighing) {
         let is_same = |of: &Weighing| {
             (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)
@@ -59,20 +58,17 @@ impl Outbox {
 
     // Packets without a message.
 
-    /// Queues a packet without a message at its source. Returns the number of such packets that
-    /// wait there.
+    /// Returns the number of packets without a message that wait at the source.
     pub(super) fn send(&mut self, packet: Packet, now: Time) -> usize {
         self.in_flight += 1;
         self.order_send(packet.source);
         self.adapter(packet.source).order(packet, now)
     }
 
-    /// Counts the arrival or loss of a packet without a message.
     pub(super) fn on_ended(&mut self) {
         self.in_flight -= 1;
     }
 
-    /// Returns the number of packets without a message that have not arrived and are not lost.
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight
     }

@@ -24,15 +24,13 @@ pub(super) struct Probe {
     plan: Arc<Plan>,
     of: ProbePlan,
     noted: Vec<Noted>,
-    /// Number of packets received.
     seen: u64,
-    /// Number of packets received by hosts from hosts.
+    /// Packets received by hosts from hosts.
     received: u64,
-    /// Lane weights that the probe orders.
     weights: Weights,
-    /// Number of control packets of hosts read at switches.
+    /// Control packets of hosts read at switches.
     read: u64,
-    /// Number of packets received at switch ports 0.
+    /// Packets received at switch ports 0.
     taken_in: u64,
     /// Original destinations of diverted packets in flight, by switch port 0.
     diverted: BTreeMap<EndpointId, VecDeque<EndpointId>>,
@@ -59,12 +57,10 @@ impl Probe {
         })
     }
 
-    /// Returns all notices so far, in order.
     pub(super) fn noted(&self) -> &[Noted] {
         &self.noted
     }
 
-    /// Handles a received packet: orders weights, and sends control packets in response.
     #[cold]
     pub(super) fn on_received(&mut self, packet: &Packet, outbox: &mut Outbox, now: Time) {
         if is_due(&mut self.seen, self.of.weigh_every)
@@ -89,7 +85,7 @@ impl Probe {
         }
     }
 
-    /// Sends a control packet in response to another packet, if a path leads to its destination.
+    /// Responds to a packet, if a path leads to the destination.
     fn control(
         &self,
         on: &Packet,
@@ -108,7 +104,6 @@ impl Probe {
         outbox.send(control, now);
     }
 
-    /// Handles a packet read at a switch: some control packets are diverted to its port 0.
     #[cold]
     pub(super) fn on_read(&mut self, input: ChannelId, packet: &mut Packet) {
         let fabric = &self.plan.fabric;

@@ -10,7 +10,7 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
-    /// Index of the source, by stream.
+    /// By stream: index in `all`.
     streams: Vec<usize>,
     /// By endpoint.
     agendas: Vec<Agenda>,
@@ -45,55 +45,47 @@ impl Sources {
         &self.agendas[endpoint.index()]
     }
 
-    /// Returns the index of the source that is a stream.
     pub(super) fn of_stream(&self, stream: StreamId) -> usize {
         self.streams[stream.index()]
     }
 
-    /// Ends the workloads of an endpoint.
     pub(super) fn crash_host(&mut self, endpoint: EndpointId) {
         for index in self.agendas[endpoint.index()].sources() {
             self.all[*index].crash();
         }
     }
 
-    /// Ends the workload of a stream.
     pub(super) fn crash_application(&mut self, stream: StreamId) {
         let index = self.of_stream(stream);
         self.all[index].crash();
     }
 
-    /// Whether any source awaits the start of messages.
     pub(super) fn await_starts(&self) -> bool {
         self.agendas.iter().any(|agenda| !agenda.of_starts().is_empty())
     }
 
-    /// Whether any source awaits deliveries.
     pub(super) fn await_deliveries(&self) -> bool {
         self.agendas.iter().any(|agenda| !agenda.of_deliveries().is_empty())
     }
 
-    /// Whether no source has another message to create.
     pub(super) fn are_finished(&self) -> bool {
         self.all.iter().all(Source::is_finished)
     }
 
-    /// Orders the creation of the next message of a source, if its clock knows the instant.
+    /// Orders the creation of the next message, if the clock of the source knows the instant.
     pub(super) fn schedule(&self, index: usize, outbox: &mut Outbox) {
         if let Some(at) = self.all[index].next_at() {
             outbox.order(Order::CreateAt { source: index, at });
         }
     }
 
-    /// Registers a message of a source that is due at `at`, later than now, and orders that its
-    /// endpoint is woken then.
+    /// Registers a message due at `at`, later than now, and orders to wake its endpoint then.
     pub(super) fn postpone(&mut self, index: usize, at: Time, outbox: &mut Outbox) {
         let endpoint = self.all[index].endpoint();
         self.agendas[endpoint.index()].put(index, at);
         outbox.order(Order::WakeAt { endpoint, at });
     }
 
-    /// Takes the source of the next postponed message of an endpoint that is due `now`.
     pub(super) fn take_due(&mut self, endpoint: EndpointId, now: Time) -> Option<usize> {
         self.agendas[endpoint.index()].take_due(now)
     }

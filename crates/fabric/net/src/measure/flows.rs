@@ -7,12 +7,12 @@
 //!                                     └ one period: split at section and step boundaries ┘
 //! ```
 //!
-//! Flows are counted in classes with a window, a rate limit or a followed flow, or in all classes
-//! with [`crate::MeasurePlan::flows`]. Other classes use no memory and no time.
+//! Flows are counted in classes with a window, a rate limit or a followed flow, or in all with
+//! [`crate::MeasurePlan::flows`]. Other classes use no memory and no time.
 //!
 //! Invariants: sums survive the merging of sections; only non-zero sums are kept, 16 bytes each, at
-//! most seven per section, so that a flow uses about 100 bytes, at most 7 KiB more; a followed flow
-//! uses as much again for each step with activity; no message and no period is kept.
+//! most seven per section: a flow uses about 100 bytes plus at most 7 KiB, a followed flow as much
+//! again for each step with activity.
 
 mod report;
 mod sum;
@@ -29,8 +29,8 @@ use sum::{FlowSums, SumOf};
 pub(super) struct FlowCollector {
     is_counted: Box<[bool]>,
     flows: Vec<Flow>,
-    /// By class: the longest queue of acknowledgements in an adapter when one for a packet of this
-    /// class was queued.
+    /// By class: the longest queue of acknowledgements in an adapter after one for the class was
+    /// queued.
     acks_waiting_max: Box<[usize]>,
     followed: Vec<FlowKey>,
     steps: Steps,
@@ -40,9 +40,9 @@ pub(super) struct FlowCollector {
 struct Flow {
     key: FlowKey,
     sections: FlowSums,
-    /// Periods beyond the last section at the current width during which flows were held back.
+    /// Periods of holding beyond the last section at the current width.
     ahead: Vec<Held>,
-    /// Sums by step, if the flow is followed.
+    /// By step; only of followed flows.
     steps: Option<FlowSums>,
 }
 
@@ -73,7 +73,6 @@ impl FlowCollector {
         }
     }
 
-    /// Adds a flow at its first use.
     pub(super) fn add(&mut self, flow: FlowId, key: FlowKey) {
         assert_eq!(flow.index(), self.flows.len(), "flows are numbered at first use");
         let steps = self.followed.contains(&key).then(FlowSums::default);
@@ -85,7 +84,7 @@ impl FlowCollector {
         self.add_at(grid, flow, message.created, (SumOf::Created, bytes));
     }
 
-    /// Counts a message that was dropped right after its creation.
+    /// A message is dropped right after its creation.
     pub(super) fn count_dropped(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
         let (width, bytes) = (self.steps.width, message.payload_bytes.into());
         let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };
@@ -95,19 +94,18 @@ impl FlowCollector {
         }
     }
 
-    /// Counts a delivery at the time of delivery.
+    /// Counts a delivery at its time.
     pub(super) fn count_accepted(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let bytes = delivery.message.payload_bytes.into();
         self.add_at(grid, flow, delivery.delivered, (SumOf::Delivered, bytes));
     }
 
-    /// Counts a delivery at the time of creation, for latencies.
+    /// Counts a latency at the creation of its message.
     pub(super) fn count_journey(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let latency_ps = delivery.latency().as_ps();
         self.add_at(grid, flow, delivery.message.created, (SumOf::Journeys, latency_ps));
     }
 
-    /// Counts acknowledged packets of a flow, and those among them that were marked.
     pub(super) fn count_acknowledged(
         &mut self,
         grid: &Grid,
@@ -120,7 +118,6 @@ impl FlowCollector {
         }
     }
 
-    /// Counts a period during which a flow was held back.
     pub(super) fn count_held(
         &mut self,
         grid: &Grid,
@@ -139,14 +136,12 @@ impl FlowCollector {
         }
     }
 
-    /// Updates the longest queue of acknowledgements in an adapter, after one for a packet of
-    /// `class` was queued.
+    /// `depth` is the queue of acknowledgements after one for `class` was queued.
     pub(super) fn note_acks(&mut self, class: ClassId, depth: usize) {
         let most = &mut self.acks_waiting_max[class.index()];
         *most = depth.max(*most);
     }
 
-    /// Merges neighbouring sections.
     pub(super) fn double(&mut self, grid: &Grid) {
         for flow in &mut self.flows {
             flow.sections.double();
@@ -156,7 +151,6 @@ impl FlowCollector {
         }
     }
 
-    /// Adds to a sum of a flow at an instant.
     fn add_at(&mut self, grid: &Grid, flow: FlowId, time: Time, (what, amount): (SumOf, u64)) {
         let width = self.steps.width;
         let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };
@@ -173,8 +167,7 @@ impl FlowCollector {
 }
 
 impl Flow {
-    /// Counts, by section, a period during which a flow was held back, and keeps the part beyond
-    /// the last possible section.
+    /// Counts a period of holding by section, and keeps the part beyond the last possible one.
     fn count_held(&mut self, grid: &Grid, held: Held) {
         let reach = Time::ZERO + grid.section() * SECTIONS_MAX as u64;
         for (section, part) in parts(grid.section(), held.from, held.to.min(reach)) {
@@ -190,7 +183,7 @@ fn step_at(width: Span, time: Time) -> usize {
     usize::try_from(time.as_ps() / width.as_ps()).expect("64-bit platform")
 }
 
-/// Returns the part of an interval in each step that it touches.
+/// Splits an interval at the boundaries of steps.
 fn parts(width: Span, from: Time, to: Time) -> impl Iterator<Item = (usize, Span)> {
     (step_at(width, from)..).map_while(move |step| {
         let begins = Time::ZERO + width * step as u64;

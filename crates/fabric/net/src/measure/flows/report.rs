@@ -14,7 +14,7 @@ use std::ops::Range;
 pub struct HeldShares([f64; 3]);
 
 impl HeldShares {
-    /// Returns the fractions of `over_ps` picoseconds; zeros if `over_ps` is zero.
+    /// Zeros if `over_ps` is zero.
     pub(super) fn of_sum(sum: &FlowSum, over_ps: f64) -> Self {
         Self(sum.held_ps().map(|held_ps| if over_ps > 0.0 { held_ps / over_ps } else { 0.0 }))
     }
@@ -30,19 +30,19 @@ impl HeldShares {
 pub struct FlowReport {
     /// Identity of the flow.
     pub key: FlowKey,
-    /// Messages created in the window, without those dropped by policing.
+    /// Messages created in the window and not dropped by policing.
     pub created: Count,
     /// Messages delivered in the window, created at any time.
     pub delivered: Count,
-    /// Payload delivered in the window, in bytes per picosecond.
+    /// Payload delivered in the window, in bytes per ps.
     pub accepted_bytes_per_ps: Estimate,
-    /// Mean latency from creation to delivery of messages created in the window, in picoseconds.
+    /// Mean latency from creation to delivery of messages created in the window, in ps.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the window during which the flow was held back.
+    /// Fractions of the window with the flow held back.
     pub held: HeldShares,
     /// Packets whose acknowledgements arrived in the window.
     pub acknowledged_packets: u64,
-    /// Packets among these whose acknowledgements reported a mark.
+    /// Packets among these with a mark.
     pub marked_packets: u64,
 }
 
@@ -71,11 +71,11 @@ pub struct FlowStep {
 /// Values of a flow in a step, or means over several.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowValues {
-    /// Payload delivered, in bytes per picosecond.
+    /// Payload delivered, in bytes per ps.
     pub accepted_bytes_per_ps: f64,
-    /// Mean latency from creation to delivery, in picoseconds, of messages created in the step.
+    /// Mean latency from creation to delivery of messages created in the step, in ps.
     pub latency_mean_ps: Option<f64>,
-    /// Shares of the time for which the flow was held back.
+    /// Fractions of the time with the flow held back.
     pub held: HeldShares,
 }
 
@@ -92,18 +92,16 @@ impl FlowValues {
 /// Results of the flows of a class in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassFlows {
-    /// Number of flows with a message to deliver at any time of the window.
+    /// Number of flows with a message to deliver in the window.
     pub used: usize,
-    /// Jain's index of fairness of the payload delivered in the window ([`fairness`]); `None` if
-    /// nothing was delivered.
+    /// Jain's index of the payload delivered in the window ([`fairness`]); `None` if nothing was.
     pub fairness: Option<Estimate>,
-    /// Fractions of the window during which flows were held back, averaged over them.
+    /// Fractions of the window with flows held back, averaged over them.
     pub held: HeldShares,
-    /// Longest queue of acknowledgements in any adapter when one for a packet of this class was
-    /// queued, including those for other classes, from time zero to the end of the run.
+    /// Longest queue of acknowledgements, of all classes, in any adapter after one for this class
+    /// was queued, over the whole run.
     pub acks_waiting_max: usize,
-    /// Fraction of the packets acknowledged in the window that were marked; `None` if none were
-    /// acknowledged.
+    /// Fraction of packets acknowledged in the window that were marked; `None` without any.
     pub marked_share: Option<f64>,
 }
 
@@ -113,10 +111,9 @@ pub struct ClassFlows {
 /// Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
 /// allocation in shared computer systems", DEC-TR-301, 1984.
 ///
-/// The index is computed from the sums over the whole window. Over a short time it is too low,
-/// since random fluctuations make equal flows look unequal, so a mean over sections would be too
-/// low as well. The half-width, by the jackknife ([`Estimate::by_jackknife`]), includes the
-/// remaining bias.
+/// The index is computed from sums over the whole window: over a short time, and as a mean over
+/// sections, it is too low, because random fluctuations make equal flows look unequal. The
+/// half-width, by the jackknife ([`Estimate::by_jackknife`]), includes the remaining bias.
 pub fn fairness(sums: &[f64]) -> Option<f64> {
     let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
     let all: f64 = sums.iter().sum();
@@ -124,16 +121,15 @@ pub fn fairness(sums: &[f64]) -> Option<f64> {
 }
 
 impl RunReport<'_> {
-    /// Returns the results of each flow that was used in the window, by class, source and
-    /// destination, for classes whose flows are counted.
+    /// Returns the results of each flow used in the window, by class, source and destination, for
+    /// classes with counted flows.
     pub fn flows(&self) -> Vec<FlowReport> {
         let mut flows: Vec<_> = self.used().filter_map(|flow| self.flow(flow)).collect();
         flows.sort_by_key(|flow| flow.key);
         flows
     }
 
-    /// Returns the results of the flows of a class in the window, or `None` if they are not
-    /// counted.
+    /// Returns the results of the flows of a class in the window, if they are counted.
     pub fn class_flows(&self, class: ClassId) -> Option<ClassFlows> {
         let FlowCollector { is_counted, acks_waiting_max, .. } = self.all_flows();
         if !is_counted[class.index()] {
@@ -160,7 +156,7 @@ impl RunReport<'_> {
     }
 
     /// Returns the number of flows of a class with undelivered messages, created before the end of
-    /// the window once that is known. Zero if flows are not counted.
+    /// the window once that is known; zero if flows are not counted.
     pub fn flows_in_flight(&self, class: ClassId) -> usize {
         let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
         let end = self.followed_until();
@@ -188,7 +184,7 @@ impl RunReport<'_> {
         })
     }
 
-    /// Returns the flows that had a message to deliver at any time of the window.
+    /// Returns the flows with a message to deliver at any time of the window.
     fn used(&self) -> impl Iterator<Item = &Flow> {
         let is_used = |flow: &&Flow| {
             let sections = self.class_sections(flow.key.class);
@@ -203,9 +199,9 @@ impl RunReport<'_> {
         flow.sections.sum(sections.start, sections.end)
     }
 
-    /// Series of all followed flows in the order of the plan, unused ones included, from time zero to
-    /// the end of the window. A step that reaches beyond the window is left out; one that is cut short
-    /// by the end of the run is not.
+    /// Series of all followed flows in the order of the plan, unused ones included, from time zero
+    /// to the end of the window. Steps beyond the window are omitted; one cut short by the end of
+    /// the run is not.
     pub fn flow_series(&self) -> Vec<FlowSeries> {
         let FlowCollector { followed, flows, .. } = self.all_flows();
         let of = |key: &FlowKey| {

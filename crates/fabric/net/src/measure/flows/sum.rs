@@ -13,17 +13,14 @@ pub(super) struct FlowSum {
     pub(super) delivered: Count,
     /// Messages created here and delivered at any time.
     followed_messages: u64,
-    /// Sum of the latencies of these messages.
+    /// Latencies of these messages.
     latency_sum_ps: u128,
-    /// Time during which the flow was held back, by reason, in ps.
+    /// Time held back, by reason.
     held_ps: [u64; 3],
-    /// Packets whose acknowledgements arrived.
     pub(super) acknowledged_packets: u64,
-    /// Acknowledged packets that were marked.
     pub(super) marked_packets: u64,
 }
 
-/// Returns the index of a reason.
 pub(super) const fn place(hold: Hold) -> usize {
     match hold {
         Hold::Window => 0,
@@ -33,26 +30,22 @@ pub(super) const fn place(hold: Hold) -> usize {
 }
 
 impl FlowSum {
-    /// Returns the number of messages created here, not dropped and not delivered yet.
     pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.followed_messages
     }
 
-    /// Returns the mean latency of the messages created here and delivered, in picoseconds.
     pub(super) fn latency_mean_ps(&self) -> Option<f64> {
         let messages = u128::from(self.followed_messages);
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
     }
 
-    /// Returns the fraction of the acknowledged packets that were marked.
     pub(super) fn marked_share(&self) -> Option<f64> {
         let [marked, acknowledged] = [self.marked_packets, self.acknowledged_packets]
             .map(|packets| real(u128::from(packets)));
         (acknowledged > 0.0).then(|| marked / acknowledged)
     }
 
-    /// Returns the time, in picoseconds, during which window, rate limit and tokens held the flow
-    /// back.
+    /// Time held back by window, rate limit and tokens.
     pub(super) fn held_ps(&self) -> [f64; 3] {
         self.held_ps.map(|ps| real(u128::from(ps)))
     }
@@ -78,16 +71,16 @@ impl Add for FlowSum {
 pub(super) enum SumOf {
     Created,
     Delivered,
-    /// Messages created here and delivered at any time, with their latencies in picoseconds.
+    /// Messages created here and delivered at any time, with their latencies in ps.
     Journeys,
-    /// Periods during which the flow was held back, in picoseconds.
+    /// Periods of holding, in ps.
     Held(Hold),
-    /// Packets acknowledged, with the number of marked ones.
+    /// Packets, with the number of marked ones.
     Acknowledged,
 }
 
 impl SumOf {
-    /// All kinds, in the order of their indices.
+    /// In the order of their indices.
     const ALL: [Self; SUMS as usize] = [
         Self::Created,
         Self::Delivered,
@@ -106,12 +99,11 @@ impl SumOf {
 
 const SUMS: u32 = 7;
 
-/// One sum over one stretch of time, a section or step.
+/// One sum over a stretch of time: a section or a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
     /// `SUMS` times the stretch, plus the index of the kind.
     place: u32,
-    /// Number of amounts added.
     number: u32,
     amount: u64,
 }
@@ -125,7 +117,7 @@ impl Entry {
         SumOf::ALL[(self.place % SUMS) as usize]
     }
 
-    /// Adds the amounts of an entry with the same place. Returns whether the sums fit.
+    /// Adds an entry of the same place. Returns whether the sums fit.
     fn join(&mut self, other: &Self) -> bool {
         let number = self.number.checked_add(other.number);
         let amount = self.amount.checked_add(other.amount);
@@ -152,8 +144,8 @@ impl Entry {
     }
 }
 
-/// Non-zero sums over equal stretches of time from zero on, in the order of stretches, 16 bytes
-/// each. A full entry is followed by another one of the same place.
+/// Non-zero sums over equal stretches of time from zero on, in order, 16 bytes each. A full entry
+/// is followed by another one of its place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSums(Vec<Entry>);
 
@@ -185,7 +177,6 @@ impl FlowSums {
         sum
     }
 
-    /// Merges neighbouring stretches.
     pub(super) fn double(&mut self) {
         for entry in &mut self.0 {
             entry.place = entry.place / SUMS / 2 * SUMS + entry.place % SUMS;
@@ -198,13 +189,13 @@ impl FlowSums {
         self.0.partition_point(|entry| entry.place <= place)
     }
 
-    /// Returns the last entry of a place, given the index after it.
+    /// `end` is the index after the last entry of the place.
     fn last_of(&mut self, end: usize, place: u32) -> Option<&mut Entry> {
         self.0[..end].last_mut().filter(|entry| entry.place == place)
     }
 }
 
-/// Returns the place of a sum of a stretch. Panics beyond 32 bits.
+/// Panics beyond 32 bits.
 fn place_of(stretch: usize, what: SumOf) -> u32 {
     let first = u32::try_from(stretch).ok().and_then(|stretch| stretch.checked_mul(SUMS));
     first.and_then(|first| first.checked_add(what.place())).expect("stretches fit 32 bits")
