@@ -8,9 +8,8 @@
 //!   a packet starts ──────► sends ─────┴──► window and rate limit of its flow, from now on
 //! ```
 //!
-//! A response is a file with its parameters and the functions of its two traits, and a line of
-//! `responses!` below. Timers are computed on demand, when a packet starts or an ACK arrives, and
-//! keep no run alive. Round trips are measured only for responses that need them.
+//! Timers are computed on demand, when a packet starts or an ACK arrives, and keep no run alive.
+//! Round trips are measured only for responses that need them.
 
 mod aimd;
 mod becn;
@@ -37,9 +36,9 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
-    /// Window: most packets that are sent and not acknowledged.
+    /// Most packets that are sent and not acknowledged.
     pub(crate) window_packets: u32,
-    /// Rate limit; unlimited if `None`.
+    /// Unlimited if `None`.
     pub(crate) rate_limit: Option<RateLimit>,
     /// Least time from the start of a packet to that of the next, of any length.
     pub(crate) gap: Span,
@@ -50,24 +49,22 @@ pub(crate) trait Respond {
     /// State of a flow.
     type Memory: Adapt;
 
-    /// Name of the marking policy that the response is designed for; `None` if marks have no
-    /// effect.
+    /// Marking policy for which the response is designed; `None` if marks have no effect.
     fn marking(&self) -> Option<&'static str> {
         Some("input-triggered")
     }
 
-    /// Whether the response reacts to round trips, for which all packets must be acknowledged.
+    /// Whether it reacts to round trips, for which all packets must be acknowledged.
     fn needs_round_trips(&self) -> bool {
         false
     }
 
-    /// Whether the response changes the window of a flow, which then waits for single
-    /// acknowledgements.
+    /// Whether it changes windows, which need single acknowledgements.
     fn changes_window(&self) -> bool {
         false
     }
 
-    /// Lowest rate as a share of the highest, if the response changes rates.
+    /// As a share of the highest rate; `None` if the response changes no rates.
     fn lowest(&self) -> Option<f64> {
         None
     }
@@ -86,26 +83,22 @@ pub(crate) trait Respond {
         Ok(())
     }
 
-    /// Returns the state of a new flow with these limits.
     fn start(&self, limits: &Limits) -> Self::Memory;
 }
 
 /// State of a response for one flow.
 pub(crate) trait Adapt {
-    /// Reacts to the acknowledgement of a marked packet.
     fn down(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// Reacts to the acknowledgement of an unmarked packet.
     fn up(&mut self, _limits: &mut Limits, _now: Time) {}
 
     /// Reacts to a round trip, after the marks of its acknowledgement.
     fn measured(&mut self, _trip: RoundTrip, _limits: &mut Limits, _now: Time) {}
 
-    /// Applies the effects of time and bytes when a packet begins.
+    /// Applies the effects of time and bytes when a packet starts.
     fn sends(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
 }
 
-/// Defines [`Response`] and [`Responder`] from the types of the responses.
 macro_rules! responses {
     ($($(#[$about:meta])* $module:ident::$name:ident,)*) => {
         $(pub use $module::$name;)*
@@ -124,7 +117,7 @@ macro_rules! responses {
                 self.lowest().is_some()
             }
 
-            /// Name of the marking policy that it is designed for; `None` if marks have no effect.
+            /// Marking policy for which it is designed; `None` if marks have no effect.
             pub fn marking(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$name(of) => of.marking(),)*
@@ -138,30 +131,28 @@ macro_rules! responses {
                 }
             }
 
-            /// Whether it changes the window of a flow, which then waits for single
-            /// acknowledgements.
+            /// Whether it changes windows, which need single acknowledgements.
             pub fn changes_window(&self) -> bool {
                 match self {
                     $(Self::$name(of) => of.changes_window(),)*
                 }
             }
 
-            /// Lowest rate as a share of the highest, if the response changes rates.
+            /// Lowest rate as a share of the highest, if it changes rates.
             pub fn lowest(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.lowest(),)*
                 }
             }
 
-            /// Divisor of the rate at a mark, if the response has one.
+            /// Divisor of the rate at a mark, if there is one.
             pub fn factor(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.factor(),)*
                 }
             }
 
-            /// Time constant of the slowest timer-driven change of rate for a flow with this
-            /// highest rate; `None` if no timer changes its rate.
+            /// Time constant of the slowest timer-driven change of rate from this highest rate.
             pub fn settling(&self, highest: RateLimit) -> Option<Span> {
                 let limits = Limits { window_packets: u32::MAX, rate_limit: Some(highest), gap: Span::ZERO };
                 match self {
@@ -176,7 +167,6 @@ macro_rules! responses {
                 }
             }
 
-            /// Returns the state of a new flow.
             pub(crate) fn start(&self, limits: &Limits) -> Responder {
                 match self {
                     $(Self::$name(of) => Responder::$name(of.start(limits)),)*
@@ -184,35 +174,30 @@ macro_rules! responses {
             }
         }
 
-        /// State of any response for one flow.
         #[derive(Clone, Debug)]
         pub(crate) enum Responder {
             $($name(<$name as Respond>::Memory),)*
         }
 
         impl Responder {
-            /// Reacts to the acknowledgement of a marked packet.
             pub(crate) fn down(&mut self, limits: &mut Limits, now: Time) {
                 match self {
                     $(Self::$name(of) => of.down(limits, now),)*
                 }
             }
 
-            /// Reacts to the acknowledgement of an unmarked packet.
             pub(crate) fn up(&mut self, limits: &mut Limits, now: Time) {
                 match self {
                     $(Self::$name(of) => of.up(limits, now),)*
                 }
             }
 
-            /// Reacts to a round trip, after the marks of its acknowledgement.
             pub(crate) fn measured(&mut self, trip: RoundTrip, limits: &mut Limits, now: Time) {
                 match self {
                     $(Self::$name(of) => of.measured(trip, limits, now),)*
                 }
             }
 
-            /// Applies the effects of time and bytes when a packet begins.
             #[inline]
             pub(crate) fn sends(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
                 match self {

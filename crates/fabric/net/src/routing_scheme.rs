@@ -10,16 +10,14 @@
 //!   at each switch  SwitchChooser ─► one output of several   adaptive routing
 //! ```
 //!
-//! A path is a list of legs. A leg leads to an in-transit host, to an intermediate switch or to the
-//! destination, by tables or by a route that the packet carries. Dateline classes begin anew with
-//! each leg, and the lanes of a VC class may be divided among the legs
-//! ([`gingham_topology::routing::Lanes::with_legs`]). With adaptive routing the tables give a set of
-//! outputs in place of one.
+//! A path is a list of legs, each to an in-transit host, an intermediate switch or the destination,
+//! by tables or by a route in the packet. Dateline classes begin anew with each leg, and the lanes
+//! of a VC class may be divided among the legs ([`gingham_topology::routing::Lanes::with_legs`]).
+//! With adaptive routing the tables give a set of outputs.
 //!
-//! Networks know neither rules nor legs. They pass the packet and its [`RouteState`] through
-//! [`RouteState::output`], [`RouteState::enter`] and [`RouteState::reinject`].
+//! Networks know neither rules nor legs, only the functions of [`RouteState`].
 //!
-//! The deadlock proof covers every path that a decision may select, leg by leg and lane by lane
+//! The deadlock proof covers every selectable path, leg by leg and lane by lane
 //! ([`gingham_topology::routing::prove`]).
 
 mod contention;
@@ -43,19 +41,16 @@ use std::ops::RangeInclusive;
 
 /// Paths of a run, and the selection among them.
 ///
-/// Paths and decision agree: tables are adaptive if and only if packets select outputs at switches,
-/// and there are alternative paths if and only if hosts select them. [`Self::new`] and the endpoints
-/// of every run check this.
+/// Tables are adaptive if and only if packets select outputs at switches, and there are alternative
+/// paths if and only if hosts select them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoutingScheme {
-    /// Routes of the direct paths by [`PathId`]: one path for each pair, or two; both are in source
-    /// form if there are two.
+    /// Routes of the direct paths by [`PathId`]: one or two for each pair; two are in source form.
     pub paths: Vec<Routes>,
-    /// Endpoints at whose switches a packet may end its first leg and begin its second; empty if no
-    /// decision selects such a path. They are the alternatives to the only direct path, and a packet
-    /// that takes one draws it with equal probability.
+    /// Endpoints at the intermediate switches of alternative paths, drawn with equal probability;
+    /// empty if no decision selects such a path.
     pub vias: Vec<EndpointId>,
-    /// Selection among the paths, or among the outputs at each switch.
+    /// Selection among paths, or among outputs at each switch.
     pub decision: Decision,
 }
 
@@ -78,8 +73,8 @@ impl RoutingScheme {
         Self::new(vec![routes], Decision::ByPair)
     }
 
-    /// Returns a scheme whose alternative paths lead over the switches of `vias`, in both legs by
-    /// `routes`.
+    /// Returns a scheme with alternative paths over the switches of `vias`, with `routes` in both
+    /// legs.
     ///
     /// # Panics
     /// If there are none or too many of them, if the routes are adaptive or lead through in-transit
@@ -131,14 +126,14 @@ impl RoutingScheme {
         self.paths.len() == 1 && self.vias.is_empty()
     }
 
-    /// Returns the routes with their lanes for the deadlock proof, which covers every path.
+    /// Returns the routes with their lanes for the deadlock proof.
     pub fn route_set<'a>(&'a self, lanes: Option<&'a Lanes>, ejection: Ejection) -> RouteSet<'a> {
         let over_switches = !self.vias.is_empty();
         RouteSet { ejection, over_switches, ..RouteSet::new(&self.paths, lanes) }
     }
 
-    /// Returns the probability that a packet of a message with `message_bytes` of payload takes a
-    /// path; `None` if it depends on the state of the network.
+    /// Returns the probability of a path for a packet of a message with `message_bytes` of payload;
+    /// `None` if it depends on the state of the network.
     pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
         let alternative = self.decision.alternative(message_bytes)?;
         Some(match path.via() {
@@ -149,7 +144,7 @@ impl RoutingScheme {
         })
     }
 
-    /// Returns whether any packet of messages with a payload in this range may take a path.
+    /// Returns whether a packet of a message with a payload in this range may take a path.
     pub fn may_take(&self, path: PathId, message_bytes: &RangeInclusive<u32>) -> bool {
         // The probability is monotonic in the length.
         let ends = [*message_bytes.start(), *message_bytes.end()];
@@ -161,7 +156,7 @@ impl RoutingScheme {
         self.paths.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the maximum number of legs of a path over intermediate switches, 1 for direct paths.
+    /// Returns the maximum number of legs over intermediate switches, 1 for direct paths.
     pub const fn legs_over_switches(&self) -> u8 {
         if self.vias.is_empty() { 1 } else { 2 }
     }
@@ -171,8 +166,8 @@ impl RoutingScheme {
         self.has_in_transit_hosts() || !self.vias.is_empty()
     }
 
-    /// Returns the endpoint to which the routes of a leg of a packet lead: an endpoint at its
-    /// intermediate switch, or the destination.
+    /// Returns the endpoint to which a leg leads: one at the intermediate switch, or the
+    /// destination.
     #[inline]
     pub fn end_of_leg(&self, packet: &Packet, leg: u8) -> EndpointId {
         match packet.path_id.via() {

@@ -5,11 +5,11 @@
 //!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in this order
 //! ```
 //!
-//! The increase is the steepest one that lets no higher rate recover faster than in p / R_min, the
-//! duration at m R_min.
+//! The increase is the steepest one with which no higher rate recovers faster than in p / R_min,
+//! the duration at m R_min.
 //!
-//! Source: Chiu and Jain 1989 for the scheme; the increase is reconstructed from the condition that
-//! Santos, Turner and Janakiraman, INFOCOM 2003, put on it.
+//! Source: Chiu and Jain 1989; the increase is reconstructed from the condition that Santos, Turner
+//! and Janakiraman, INFOCOM 2003, put on it.
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};
@@ -50,7 +50,6 @@ impl Respond for Aimd {
     }
 }
 
-/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Additive {
     rate: Rate,

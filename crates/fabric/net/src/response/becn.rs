@@ -7,7 +7,7 @@
 //!   a packet starts   the next one no sooner than its time, and (time >> shift) * multiplier of table[index]
 //! ```
 //!
-//! The timer causes no events: its effect is computed when a packet starts or a mark arrives.
+//! The effect of the timer is computed when a packet starts or a mark arrives.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
 //! in OpenSM, the delay as in Linux's hfi1 driver. Ours: a flow's timer runs from the mark that
@@ -21,7 +21,7 @@ use std::fmt;
 use std::str::FromStr;
 
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
-/// Largest shift of a table entry, and largest multiplier.
+/// Limits of the shift and multiplier of a table entry.
 const SHIFT_MAX: u8 = 3;
 const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 
@@ -55,14 +55,13 @@ pub struct Delay {
 }
 
 impl Default for Becn {
-    /// Values that Gran et al. found good on hardware, quoted from memory; the linear table is
-    /// ours.
+    /// Values of Gran et al. on hardware, quoted from memory; the linear table is ours.
     fn default() -> Self {
         Self { increase: 1, timer: 150, min: 0, limit: 127, table: Vec::new() }
     }
 }
 
-/// Returns the rate at an index as a share of the highest; an empty table is linear.
+/// Rate at an index as a share of the highest; an empty table is linear.
 fn share(table: &[Delay], index: u16) -> f64 {
     let linear = Delay { shift: 0, multiplier: index };
     let delay = table.get(usize::from(index)).copied().unwrap_or(linear);
@@ -173,23 +172,21 @@ impl Respond for Becn {
     }
 }
 
-/// Position of a flow in its table.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     rate: Rate,
-    /// By index; empty for a linear table, which flows need not store.
+    /// By index; empty for a linear table.
     delays: Box<[Delay]>,
     limit: u16,
     index: u16,
     min: u16,
     increase: u16,
     timer: Span,
-    /// Time of the timer's start or last expiration, as far as evaluated.
+    /// Timer's start or last evaluated expiration.
     counted: Time,
 }
 
 impl Table {
-    /// Applies the effect of the timer up to `now`.
     fn go_to(&mut self, now: Time) {
         if now <= self.counted {
             return;

@@ -10,9 +10,9 @@
 //!                       else                       by `additive`
 //! ```
 //!
-//! Timers and counter restart with each notification. They cause no events: their effects are
-//! computed when a packet starts or a notification arrives. The counter counts only while the rate
-//! or its target is below the highest.
+//! Timers and counter restart with each notification; their effects are computed when a packet
+//! starts or a notification arrives. The counter counts only while the rate or its target is below
+//! the highest.
 //!
 //! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections
 //! 3 and 5, and figure 7; counting a packet's bytes at its start is ours.
@@ -53,10 +53,10 @@ pub struct Dcqcn {
     pub lowest: f64,
 }
 
-/// `R_AI` and `R_HAI` as shares of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
+/// Shares of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
-/// Duration that defines the default byte counter: the highest rate sends 10 MB in it at 40 Gbit/s.
+/// Defines the default byte counter: 10 MB at 40 Gbit/s.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 impl Dcqcn {
@@ -69,9 +69,9 @@ impl Dcqcn {
 
 impl Default for Dcqcn {
     /// Zhu et al. 2015, table of section 5, for 40 Gb/s, quoted from memory; `hyper` is ten times
-    /// `additive`, and the lowest rate 100 Mb/s, as in the simulator of Li et al. 2019 (HPCC). That
-    /// simulator (`simulation/run.py`) scales both increases with the rate of the adapter, as is
-    /// done here; scaling the byte counter as well is ours.
+    /// `additive`, the lowest rate 100 Mb/s, and both increases scale with the rate of the adapter,
+    /// as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`). Scaling the byte counter
+    /// is ours.
     fn default() -> Self {
         Self {
             g: 1.0 / 256.0,
@@ -98,9 +98,9 @@ impl Respond for Dcqcn {
         Some(self.lowest)
     }
 
-    /// The longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the time for
-    /// the timer alone to raise a target from half the highest rate to the highest. The latter
-    /// takes `F - 1` expirations without an increase and `1 / (2 additive)` with one.
+    /// The longer of the time constant of `alpha`, `alpha_timer / g`, and the time for the timer
+    /// alone to raise a target from half the highest rate to the highest: `F - 1` expirations
+    /// without an increase and `1 / (2 additive)` with one.
     fn settling(&self, limits: &Limits) -> Option<Span> {
         let [additive, _] = self.steps(Highest::new(limits));
         let expirations = f64::from(self.fast_recovery.saturating_sub(1)) + (0.5 / additive).ceil();
@@ -146,26 +146,25 @@ impl Respond for Dcqcn {
     }
 }
 
-/// Timers and counters since the last notification.
+/// State since the last notification.
 #[derive(Clone, Copy, Debug)]
 struct Timers {
-    /// Next expiration of each timer.
+    /// Next expirations.
     alpha: Time,
     rate: Time,
     /// Bytes until the next increase by the byte counter.
     bytes_left: u64,
-    /// Number of increases by the timer and by the byte counter.
+    /// Numbers of increases.
     by_time: u32,
     by_bytes: u32,
 }
 
-/// State of a flow; no timer runs before its first notification.
+/// No timer runs before the first notification.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     parameters: Dcqcn,
     /// Increases of the target as shares: additive, hyper.
     steps: [f64; 2],
-    /// Bytes between two increases by the counter.
     byte_counter: Bytes,
     rate: Rate,
     target: f64,
@@ -192,7 +191,6 @@ impl Reaction {
         self.timers = Some(timers);
     }
 
-    /// Whether the rate or its target is below the highest.
     fn is_below(&self) -> bool {
         self.rate.share() < 1.0 || self.target < 1.0
     }

@@ -46,7 +46,6 @@ impl Respond for Fimd {
     }
 }
 
-/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exponential {
     rate: Rate,

@@ -40,7 +40,6 @@ impl Respond for Lipd {
     }
 }
 
-/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linear(Rate);
 
@@ -51,7 +50,7 @@ impl Adapt for Linear {
     }
 
     fn up(&mut self, limits: &mut Limits, _now: Time) {
-        // A lowest rate of 1 permits no other rate.
+        // A lowest rate of 1 permits no other.
         let rest = 1.0 - self.0.lowest();
         self.0.set(if rest > 0.0 { self.0.share() / rest } else { 1.0 }, limits);
     }

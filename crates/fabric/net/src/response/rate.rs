@@ -6,35 +6,32 @@
 //!   lowest      R_min: no response goes below
 //! ```
 //!
-//! LIPD, FIMD and AIMD recover in p / R_min, from whatever rate they decreased: the time of one
-//! packet at the lowest rate. So a flow that was marked once has recovered before one at the lowest
-//! rate could have sent a packet (FIMD and LIPD; AIMD only from its second lowest rate).
+//! LIPD, FIMD and AIMD recover in p / R_min, the time of one packet at the lowest rate, from
+//! whatever rate they decreased: a flow marked once recovers before one at the lowest rate could
+//! send a packet (AIMD only from its second lowest rate).
 //!
 //! Source: Santos, Turner and Janakiraman, End-to-End Congestion Control for InfiniBand, INFOCOM
-//! 2003, and US patent 7,920,476; that the lowest rate is 1/256 and the factor 2 is from memory of
-//! them.
+//! 2003, and US patent 7,920,476; the lowest rate 1/256 and the factor 2 are from memory of them.
 
 use super::Limits;
 use crate::{REFILL_BYTES, RateLimit};
 use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
-/// Default lowest rate, as a share of the highest.
+/// As a share of the highest rate.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
-/// Default divisor of the rate at a mark.
+/// Divisor of the rate at a mark.
 pub(super) const FACTOR: f64 = 2.0;
 
-/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    /// Rate as a share of the highest.
+    /// As a share of the highest.
     share: f64,
     lowest: f64,
-    /// Rate limit at rate 1.
     highest: RateLimit,
 }
 
 impl Rate {
-    /// Returns the highest rate, the initial one of flows.
+    /// Flows start at the highest rate.
     pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
         let highest =
             limits.rate_limit.expect("a flow whose response changes its rate has a rate limit");
@@ -45,7 +42,6 @@ impl Rate {
         self.share
     }
 
-    /// Returns the rate as a multiple of the lowest.
     pub(super) const fn over_lowest(&self) -> f64 {
         self.share / self.lowest
     }
@@ -54,7 +50,7 @@ impl Rate {
         self.lowest
     }
 
-    /// Sets the rate, clamped between the lowest and the highest, from the next packet on.
+    /// Clamps the rate between the lowest and the highest; it applies from the next packet on.
     pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
         let share = share.clamp(self.lowest, 1.0);
         // Most acknowledgements leave a flow at its highest rate.
@@ -65,7 +61,6 @@ impl Rate {
     }
 }
 
-/// Highest rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Highest {
     bytes_per_second: f64,
@@ -80,7 +75,7 @@ impl Highest {
         Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
     }
 
-    /// Bytes sent at this rate in `span`, at least one.
+    /// At least one.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -92,14 +87,13 @@ impl Highest {
         Bytes((bytes.round() as u64).max(1))
     }
 
-    /// Returns a rate as a share of the highest.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     pub(super) fn share(self, rate: DataRate) -> f64 {
         rate.bytes_per_second() as f64 / self.bytes_per_second
     }
 }
 
-/// Returns a time multiplied by a factor, to the nearest picosecond.
+/// Rounds to the nearest picosecond.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -111,7 +105,6 @@ pub(super) fn scaled(span: Span, factor: f64) -> Span {
 }
 
 impl RateLimit {
-    /// Returns the rate limit at a share of this rate.
     fn slower(self, share: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,

@@ -5,22 +5,22 @@
 //!   ACK of two                   a = s2       round trip a - s2, of the last packet that it covers
 //! ```
 //!
-//! Packets carry no numbers, and an acknowledgement ends the oldest ones under way. If packets of a
-//! flow overtake each other, round trips are exchanged between them.
+//! Packets carry no numbers, and an acknowledgement ends the oldest ones. Packets of a flow that
+//! overtake each other exchange their round trips.
 
 use gingham_kernel::{Span, Time};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RoundTrip {
-    /// Time from the start of a packet on its link to the complete arrival of its acknowledgement;
-    /// of several acknowledged packets, that of the last.
+    /// From the start of a packet on its link, the last one acknowledged, to the complete arrival
+    /// of its acknowledgement.
     pub(crate) span: Span,
-    /// Packets acknowledged, at least 1.
+    /// At least 1.
     pub(crate) packets: u32,
 }
 
-/// Starts of a flow's packets that are under way, in their order.
+/// Starts of a flow's packets in flight, in their order.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RoundTrips {
     started: VecDeque<Time>,

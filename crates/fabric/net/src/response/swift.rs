@@ -8,9 +8,9 @@
 //!   cwnd < 1    one packet under way, and rtt / cwnd from one start to the next
 //! ```
 //!
-//! Marks have no effect. A flow begins with the window of its class, which is also the highest.
-//! Windows are in packets. The target grows for small windows, so that many flows share a link
-//! without starving each other; its growth with the number of hops is left to `base_target`.
+//! Marks have no effect. Windows are in packets; the window of the class is the initial and the
+//! highest one. The target grows for small windows, because many flows then share a link without
+//! starving each other; its growth with the number of hops is left to `base_target`.
 //!
 //! Source: Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the
 //! Datacenter, SIGCOMM 2020, algorithm 1 and section 3.5, from memory.
@@ -60,15 +60,14 @@ impl Default for Swift {
     }
 }
 
-/// `fs_range` in units of `base_target`.
+/// In units of `base_target`.
 const FS_RANGE: f64 = 5.0;
-/// Largest growth of the window, in packets per round trip.
+/// Packets per round trip.
 const AI_MAX: f64 = 1_000.0;
 /// Longest gap between packets: that of the longest run.
 const GAP_MAX_PS: f64 = 1e18;
 
 impl Respond for Swift {
-    // Boxed, because every flow has space for the state of any response.
     type Memory = Box<Delays>;
 
     fn marking(&self) -> Option<&'static str> {
@@ -120,7 +119,6 @@ impl Respond for Swift {
     }
 }
 
-/// State of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delays {
     parameters: Swift,
@@ -131,7 +129,7 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// Returns the target of round trips at the present window, in picoseconds.
+    /// Target of round trips at the present window, in ps.
     #[expect(clippy::cast_precision_loss, reason = "times of a run")]
     fn target_ps(&self) -> f64 {
         let Swift { base_target, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.parameters;

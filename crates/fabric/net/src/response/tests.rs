@@ -5,7 +5,7 @@ use super::{
 use crate::RateLimit;
 use gingham_kernel::{Bytes, Rate, Span, Time};
 
-/// Time of 64 KiB at the highest rate: 1 us.
+/// 64 KiB at the highest rate.
 const HIGHEST_PS: u32 = 1_000_000;
 const LOWEST: f64 = 1.0 / 256.0;
 
@@ -26,12 +26,11 @@ fn rate(limits: &Limits) -> f64 {
     f64::from(HIGHEST_PS) / f64::from(u32::try_from(refill_ps).unwrap())
 }
 
-/// Measures the recovery from one decrease: the time until the rate `from` is reached again, with
-/// one packet at each rate, in packet times at the lowest rate. The last packet counts in part.
+/// Time to recover from one decrease to the rate `from`, with one packet at each rate, in packet
+/// times at the lowest rate. The last packet counts in part.
 fn recovery(response: &Response, from: f64) -> f64 {
     let mut limits = limits();
     let mut responder = response.start(&limits);
-    // Down to the lowest, then up to about `from`.
     for _ in 0..100_000 {
         responder.down(&mut limits, Time::ZERO);
     }
@@ -92,7 +91,6 @@ fn mark_at_full_rate_reduces_it_as_each_response_defines() {
     assert_eq!(after(Response::Aimd(Aimd::default())), [2_000_000, 4_000_000, 3_999_024]);
 }
 
-/// A flow and its limits.
 struct Flow {
     limits: Limits,
     responder: Responder,
@@ -103,7 +101,7 @@ impl Flow {
         Self::on(response, Span::from_ps(HIGHEST_PS.into()))
     }
 
-    /// A flow whose highest rate sends 64 KiB in the span `highest`.
+    /// The highest rate sends 64 KiB in `highest`.
     fn on(response: &Response, highest: Span) -> Self {
         let limits = Limits {
             window_packets: 1,
@@ -113,7 +111,7 @@ impl Flow {
         Self { responder: response.start(&limits), limits }
     }
 
-    /// Begins a packet. Returns the time of 64 KiB after it, in ps.
+    /// Returns the time of 64 KiB after the start of a packet, in ps.
     fn sends(&mut self, payload_bytes: u32, at_ps: u64) -> u64 {
         self.responder.sends(payload_bytes, &mut self.limits, Time::from_ps(at_ps));
         self.limits.rate_limit.unwrap().refill().as_ps()
@@ -133,15 +131,13 @@ fn becn_raises_the_table_index_and_the_timer_lowers_it() {
     assert_eq!([flow.marked(0), flow.marked(100_000)], [2_000_000, 3_000_000]);
     // The timer of 1.024 us runs from the first mark on.
     assert_eq!([1_023_999, 1_024_000].map(|at| flow.sends(1, at)), [3_000_000, 2_000_000]);
-    // It has expired once more at 2.048 us, and stopped.
+    // Expired again at 2.048 us, and stopped.
     assert_eq!(flow.sends(1, 3_000_000), 1_000_000);
     // Up to the limit; the timer restarts here.
     assert_eq!([0; 5].map(|_| flow.marked(3_000_000)).last(), Some(&4_000_000));
     assert_eq!([4_023_999, 4_024_000].map(|at| flow.sends(1, at)), [4_000_000, 3_000_000]);
-    // A mark between two expirations adds two.
     let mut faster = Flow::new(&Response::Becn(Becn { increase: 2, ..becn.clone() }));
     assert_eq!([faster.marked(0), faster.marked(1_500_000)], [3_000_000, 4_000_000]);
-    // Never below the lowest index, from the first packet on.
     let mut bounded = Flow::new(&Response::Becn(Becn { min: 1, ..becn }));
     assert_eq!(bounded.sends(1, 0), 2_000_000);
     assert_eq!([bounded.marked(0), bounded.sends(1, 9_000_000)], [3_000_000, 2_000_000]);
@@ -172,7 +168,7 @@ fn cnp_cuts_the_dcqcn_rate_and_timer_and_bytes_raise_it() {
         timer: us * 20,
         byte_counter: Some(Bytes(1_000)),
         fast_recovery: 2,
-        // A tenth and a fifth of 64 KiB a microsecond.
+        // Of 64 KiB a microsecond, a tenth and a fifth.
         additive: Some(Rate::from_bytes_per_second(6_553_600_000)),
         hyper: Some(Rate::from_bytes_per_second(13_107_200_000)),
         lowest: 0.001,
@@ -180,22 +176,21 @@ fn cnp_cuts_the_dcqcn_rate_and_timer_and_bytes_raise_it() {
     assert_eq!(flow.sends(5_000, 0), 1_000_000);
     // Halved; alpha stays 1: halved again.
     assert_eq!([flow.marked(0), flow.marked(5_000_000)], [2_000_000, 4_000_000]);
-    // From 25 us on half of the last cut is recovered: .375.
+    // At 25 us half of the last cut is recovered: .375.
     assert_eq!([flow.sends(500, 24_999_999), flow.sends(499, 26_000_000)], [4_000_000, 2_666_667]);
-    // The counter's thousandth byte: .4375. A second time: the target, .5, rises to .6: .51875.
+    // The counter's first increase: .4375; its second: the target, .5, rises to .6: .51875.
     assert_eq!([flow.sends(1, 27_000_000), flow.sends(1_000, 28_000_000)], [2_285_714, 1_927_711]);
     // The timer's second, at 45 us: .7 and .609375. The counter's third: .8 and .7046875.
     assert_eq!([flow.sends(1, 45_000_000), flow.sends(1_000, 46_000_000)], [1_641_026, 1_419_069]);
-    // The timer's third: both more than twice, the target rises by .2 to 1: .85234375.
+    // The timer's third: both exceed 2, the target rises by .2 to 1: .85234375.
     assert_eq!(flow.sends(1, 65_000_000), 1_173_236);
     // alpha was halved six times, to 1/64: 1 - 1/128 of that rate is left.
     assert_eq!(flow.marked(66_000_000), 1_182_474);
-    // After a long time the rate has recovered fully.
     assert_eq!(flow.sends(1, 3_600_000_000_000_000), 1_000_000);
 }
 
-/// The defaults of `dcqcn` are those of Zhu et al. 2015 at 40 Gbit/s, where 64 KiB take 13,107,200
-/// ps. At ten times the rate, ten times the bytes are sent in equal times, so the share is equal.
+/// Defaults of Zhu et al. 2015 at 40 Gbit/s, with 64 KiB in 13,107,200 ps; ten times the rate sends
+/// ten times the bytes, at equal shares.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
 fn dcqcn_defaults_scale_with_the_rate() {
@@ -220,14 +215,13 @@ fn dcqcn_defaults_scale_with_the_rate() {
     let of_paper = course(&written, 13_107_200, 100_000);
     assert_eq!(course(&default, 13_107_200, 100_000), of_paper);
     assert_eq!(course(&default, 1_310_720, 1_000_000), of_paper);
-    // First a quarter, finally all of it. The parameters for 40 Gbit/s are too slow at 400 Gbit/s.
+    // The parameters for 40 Gbit/s are too slow at 400 Gbit/s.
     assert_eq!((of_paper[0], of_paper[998]), (2_500.0, 10_000.0));
     assert!(of_paper[499] > 9_000.0 && course(&written, 1_310_720, 100_000)[499] < 6_000.0);
 }
 
-/// `timer (F - 1 + 1 / (2 additive))`: without bytes the timer alone raises the target from a half
-/// to the highest rate. By default this is 55 us (4 + 500), longer than `alpha_timer / g`, 55 us
-/// 256.
+/// `timer (F - 1 + 1 / (2 additive))` for the timer alone from half the rate to the highest: by
+/// default 55 us (4 + 500), longer than `alpha_timer / g`, 55 us 256.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
 fn dcqcn_settles_within_the_closed_form() {
@@ -235,8 +229,7 @@ fn dcqcn_settles_within_the_closed_form() {
     let highest = RateLimit::new(Span::from_ps(13_107_200));
     let settling = |of: Dcqcn| Response::Dcqcn(of).settling(highest).unwrap().as_ps();
     assert_eq!(settling(Dcqcn::default()), 504 * timer);
-    // Each expiration gains a thousandth of the highest rate for the target; the rate follows one
-    // step behind.
+    // Each expiration raises the target by a thousandth; the rate follows one step behind.
     let mut flow = Flow::on(&Response::Dcqcn(Dcqcn::default()), Span::from_ps(13_107_200));
     flow.marked(0);
     flow.marked(0);
@@ -246,8 +239,7 @@ fn dcqcn_settles_within_the_closed_form() {
     assert!(missing(520) < 1e-6);
     let quick = Rate::from_bytes_per_second(500_000_000);
     assert_eq!(settling(Dcqcn { additive: Some(quick), ..Dcqcn::default() }), 256 * timer);
-    // Index of a table: its limit times the timer. The other responses change rates only on
-    // acknowledgements.
+    // `limit - min` times the timer. The other responses change rates only on acknowledgements.
     let becn = Becn { timer: 10, limit: 5, min: 1, ..Becn::default() };
     assert_eq!(Response::Becn(becn).settling(highest), Some(Span::from_ps(40 * 1_024_000)));
     assert_eq!(Response::Lipd(Lipd { lowest: LOWEST }).settling(highest), None);
@@ -264,7 +256,6 @@ fn ack_ends_round_trips_of_the_oldest_packets() {
 }
 
 impl Flow {
-    /// Measures the round trip of `packets` packets, in microseconds.
     fn measured(&mut self, rtt_us: u64, packets: u32, at_us: u64) {
         let trip = RoundTrip { span: Span::from_ps(rtt_us * 1_000_000), packets };
         self.responder.measured(trip, &mut self.limits, Time::from_ps(at_us * 1_000_000));
@@ -317,7 +308,6 @@ fn timely_rises_5x_faster_from_the_fifth_gradient_in_a_row() {
     assert_eq!([40; 3].map(&mut steps), [slow; 3]);
 }
 
-/// A flow with a window of this many packets.
 fn windowed(window_packets: u32, swift: Swift) -> Flow {
     let limits = Limits { window_packets, rate_limit: None, gap: Span::ZERO };
     Flow { responder: Response::Swift(swift).start(&limits), limits }
@@ -342,7 +332,7 @@ fn swift_decreases_at_most_once_per_round_trip() {
     assert_eq!(after(40, 1, 65), (1, 0));
     // Halved to .6: a packet every 50 us / .6.
     assert_eq!(after(50, 1, 120), (1, 83_333_333));
-    // At the target the window is .6 still.
+    // At the target the window stays .6.
     assert_eq!(after(10, 1, 135), (1, 16_666_666));
     // .6 + 1; 1.6 + 2 / 1.6 = 2.85; up to the window of its class.
     assert_eq!([after(5, 1, 136), after(5, 2, 137), after(5, 100, 138)], [(1, 0), (2, 0), (4, 0)]);

@@ -41,13 +41,13 @@ pub struct Timely {
     pub lowest: f64,
 }
 
-/// Increase as a share of the highest rate: 10 Mbit/s of 10 Gbit/s.
+/// As a share of the highest rate: 10 Mbit/s of 10 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
-/// Hyperactive increase: consecutive gradients of at most 0 until it begins, and its factor.
+/// Consecutive gradients of at most 0 until the hyperactive increase, and its factor.
 const HYPERACTIVE: u32 = 5;
 
 impl Default for Timely {
-    /// Values for 10 Gbit/s as in the simulator of Li et al. 2019 (HPCC), whose lowest rate is 100
+    /// Values for 10 Gbit/s as in the simulator of Li et al. 2019 (HPCC), with a lowest rate of 100
     /// Mbit/s at 100 Gbit/s; scaling both with the highest rate is ours.
     fn default() -> Self {
         Self {
@@ -63,7 +63,6 @@ impl Default for Timely {
 }
 
 impl Respond for Timely {
-    // Boxed, because every flow has space for the state of any response.
     type Memory = Box<Gradient>;
 
     fn marking(&self) -> Option<&'static str> {
@@ -107,15 +106,14 @@ impl Respond for Timely {
     }
 }
 
-/// State of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gradient {
     parameters: Timely,
-    /// Increase as a share of the highest rate.
+    /// As a share of the highest rate.
     step: f64,
     rate: Rate,
     previous: Option<Span>,
-    /// Moving average of the differences of round trips.
+    /// Moving average.
     difference_ps: f64,
     /// Consecutive gradients of at most 0.
     falling: u32,

@@ -12,11 +12,10 @@
 //!                                            paths  primary│alternative│primary
 //! ```
 //!
-//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. The paper does not
-//! give the initial coefficient; 1, that of a packet without contention, is ours.
+//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. The initial
+//! coefficient, 1, is ours.
 //!
-//! Invariant: the coefficient is at least 1, since no packet leaves in less than the time of its
-//! flits.
+//! Invariant: the coefficient is at least 1.
 
 use super::PathId;
 use gingham_kernel::Span;
@@ -24,13 +23,13 @@ use gingham_kernel::Span;
 /// Smoothing of the coefficient, and its thresholds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ContentionPlan {
-    /// Weight of the previous coefficient for a packet whose contention exceeds it.
+    /// Weight of the previous coefficient for a packet with higher contention.
     pub alpha: f64,
     /// Weight of the previous coefficient for other packets.
     pub beta: f64,
-    /// Coefficient above which the host begins to use alternative paths.
+    /// Coefficient above which alternative paths begin.
     pub above: f64,
-    /// Coefficient below which it returns to primary paths.
+    /// Coefficient below which primary paths return.
     pub below: f64,
     /// Coefficient before the first packet has left.
     pub start: f64,
@@ -39,20 +38,20 @@ pub struct ContentionPlan {
 /// Contention state of a host.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Contention {
-    /// The contention coefficient after the last packet that left.
+    /// Contention coefficient after the last packet that left.
     pub coefficient: f64,
     /// Path of the host's next packet.
     pub path_id: PathId,
 }
 
 impl Contention {
-    /// Returns the state of a host that has sent nothing.
+    /// Returns the initial state.
     pub fn new(plan: &ContentionPlan) -> Self {
         let path_id = if plan.start > plan.above { PathId::ALTERNATIVE } else { PathId::PRIMARY };
         Self { coefficient: plan.start, path_id }
     }
 
-    /// Updates the state after a packet has left in `took`. `flits` is the time of its flits alone.
+    /// `took` is the time until the packet has left, `flits` that of its flits alone.
     pub(super) fn on_left(&mut self, plan: &ContentionPlan, took: Span, flits: Span) {
         debug_assert!(took >= flits, "flits follow each other");
         let of_packet = real(took) / real(flits);
@@ -78,8 +77,8 @@ mod tests {
     const PAPER: ContentionPlan =
         ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
 
-    /// Checks a trace of (time of a packet as a multiple of that of its flits, coefficient after
-    /// it, whether it then has alternative paths).
+    /// `trace`: time of a packet as a multiple of that of its flits, coefficient after it, whether
+    /// it then has alternative paths.
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::new(plan);
         for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
@@ -106,7 +105,7 @@ mod tests {
                 (2, 1.3, false),
                 // .7 x 1.3 + .3 x 2 = .91 + .6 = 1.51 > 1.5.
                 (2, 1.51, true),
-                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, but still alternative
+                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: not below 1.1, still alternative
                 // paths.
                 (1, 1.4845, true),
                 // .95 x 1.4845 + .05 = 1.410275 + .05.
@@ -134,11 +133,9 @@ mod tests {
     #[test]
     fn initial_coefficient_selects_the_path() {
         let begun = |start| Contention::new(&ContentionPlan { start, ..PAPER });
-        // Above `above`, alternative paths; up to it, primary ones.
         assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_id: PathId::PRIMARY });
         assert_eq!(begun(2.0), Contention { coefficient: 2.0, path_id: PathId::ALTERNATIVE });
-        // From 1.4 one packet of twice its time is enough: .7 x 1.4 + .3 x 2 = 1.58. From 2 it
-        // falls slowly, with alternative paths: .95 x 2 + .05 = 1.95.
+        // .7 x 1.4 + .3 x 2 = 1.58.
         assert_trace(&ContentionPlan { start: 1.4, ..PAPER }, &[(2, 1.58, true)]);
         assert_trace(&ContentionPlan { start: 2.0, ..PAPER }, &[(1, 1.95, true)]);
     }

@@ -16,12 +16,11 @@
 //! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
 //! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
 //!
-//! The alternative is the second direct path, or one of several over intermediate switches
-//! ([`super::RoutingScheme::vias`]), of which each packet draws one with equal probability.
+//! The alternative is the second direct path, or one over an intermediate switch
+//! ([`super::RoutingScheme::vias`]), drawn for each packet.
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
-//! state of its host alone; by length, all packets of a message take direct paths or all take
-//! alternatives; both paths join the same pairs; each host draws from random streams of its own.
+//! state of its host alone; each host draws from random streams of its own.
 //!
 //! The types without `Plan` in their names are those of scenarios, except [`Decision`] and
 //! [`SwitchDecision`].
@@ -146,8 +145,7 @@ impl Decision {
         matches!(self, Self::ByContention(_) | Self::AtSwitches(_))
     }
 
-    /// Returns the probability that a packet of a message with `message_bytes` of payload takes an
-    /// alternative path; `None` if it depends on the state of the network.
+    /// Returns the probability of an alternative path; `None` if it depends on the network.
     pub(super) fn alternative(&self, message_bytes: u32) -> Option<f64> {
         match self {
             Self::ByPair | Self::AtSwitches(_) => Some(0.0),

@@ -4,8 +4,8 @@ use crate::Plan;
 use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Onward, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Number of a path among those of a pair of endpoints: 0 and 1 are direct, higher numbers lead over
-/// an intermediate switch.
+/// Number of a path of a pair of endpoints: 0 and 1 are direct, higher numbers lead over an
+/// intermediate switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct PathId(u16);
 
@@ -17,19 +17,18 @@ impl PathId {
     /// Largest number of intermediate switches.
     pub const VIAS_MAX: usize = u16::MAX as usize - 1;
 
-    /// Returns the path over the intermediate switch with this index in
-    /// [`crate::RoutingScheme::vias`], which is below [`Self::VIAS_MAX`].
+    /// Returns the path over an intermediate switch, by its index in
+    /// [`crate::RoutingScheme::vias`], below [`Self::VIAS_MAX`].
     pub fn over(via: usize) -> Self {
         Self(u16::try_from(via + 2).expect("a scheme has at most VIAS_MAX intermediate switches"))
     }
 
-    /// Iterates over the first `count` direct paths.
     pub(super) fn direct(count: usize) -> impl Iterator<Item = Self> {
         (0..=u16::MAX).take(count).map(Self)
     }
 
-    /// Returns the index of its routes in [`crate::RoutingScheme::paths`]; paths over a switch use
-    /// the first ones.
+    /// Returns the index of its routes in [`crate::RoutingScheme::paths`]; 0 for paths over a
+    /// switch.
     #[inline]
     pub const fn index(self) -> usize {
         (self.0 == 1) as usize
@@ -68,7 +67,6 @@ impl From<KeptPath> for PathLength {
 }
 
 impl Plan {
-    /// Panics unless the routing scheme is consistent and its intermediate switches are switches.
     pub(crate) fn assert_routing(&self) {
         self.routing.assert_consistent();
         let is_at_switch = |end: &EndpointId| {
@@ -77,8 +75,8 @@ impl Plan {
         assert!(self.routing.vias.iter().all(is_at_switch), "a leg ends at a switch");
     }
 
-    /// Returns the channels of a path between two endpoints, leg by leg; `None` if there is none. A
-    /// cable between two endpoints is their only path.
+    /// Returns the channels of a path, leg by leg; `None` if there is none. A cable between two
+    /// endpoints is their only path.
     pub fn legs(
         &self,
         path: PathId,
@@ -102,8 +100,8 @@ impl Plan {
         Some(vec![to_switch, onward])
     }
 
-    /// Returns the channels of a path between two endpoints; `None` if there is none. The path from
-    /// an endpoint to itself leads to the switch and back.
+    /// Returns the channels of a path; `None` if there is none. The path from an endpoint to itself
+    /// leads to the switch and back.
     pub fn path(
         &self,
         path: PathId,
@@ -136,8 +134,8 @@ impl Plan {
         self.routing.path_ids().map(switches).max().unwrap_or(0)
     }
 
-    /// Returns the lanes of packets of a VC class on each channel of a path after the cable of the
-    /// source, up to the first in-transit host; `None` if there is no path.
+    /// Returns the lanes of a VC class on each channel of a path after the cable of the source, up
+    /// to the first in-transit host; `None` if there is no path.
     pub fn lanes_along(
         &self,
         path: PathId,
@@ -166,8 +164,8 @@ impl Plan {
         Some(found)
     }
 
-    /// Returns the length of a path, where `first` is the node at the end of the source's cable;
-    /// that of no switches if there is none.
+    /// Returns the length of a path; `first` is the node at the end of the source's cable. Zero if
+    /// there is no path.
     pub fn length_from(&self, path: PathId, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
             return PathLength::default();
@@ -193,8 +191,7 @@ impl Plan {
         }
     }
 
-    /// Returns the length of a path over these channels, the first of them starting at the first
-    /// switch.
+    /// Returns the length of a path over these channels, the first of them from the first switch.
     pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
         let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
         let switches = onward.iter().filter(from_switch).count();

@@ -1,4 +1,4 @@
-//! Progress of a packet on its route, for the engines.
+//! Progress of a packet on its route.
 
 use crate::{Packet, PathLength, Plan};
 use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes, SourceRoutes};
@@ -7,22 +7,22 @@ use gingham_topology::{ChannelId, NodeId};
 /// Position of a packet's head on its route.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RouteState {
-    /// Location of the source route, if it was looked up, or the end of a diverted packet's path.
+    /// Source route, if it was looked up, or end of a diverted packet's path.
     path: Option<KeptPath>,
-    /// Switches and in-transit hosts that have routed the head. Set by others only when they know
-    /// the path in advance.
+    /// Switches and in-transit hosts that have routed the head. Others may set it only with a path
+    /// known in advance.
     pub hops: u16,
-    /// Value of `hops` at the start of the current leg of a path over a switch.
+    /// `hops` at the start of the current leg of a path over a switch.
     leg_began: u16,
-    /// Number of the current leg, from 0.
+    /// From 0.
     leg: u8,
-    /// Dateline class of the packet on its last channel, within the current leg.
+    /// Dateline class on the last channel, within the current leg.
     pub dateline_class: DatelineClass,
 }
 
 impl RouteState {
-    /// Returns the state of a packet that enters the network. `first_node` is the node at the end
-    /// of its host's cable.
+    /// Returns the state of a packet that enters the network; `first_node` is at the end of its
+    /// host's cable.
     #[expect(clippy::inline_always, reason = "a packet's record is built in its place")]
     #[inline(always)]
     pub fn new(plan: &Plan, packet: &Packet, first_node: NodeId) -> Self {
@@ -35,8 +35,7 @@ impl RouteState {
         Self { path, ..Self::default() }
     }
 
-    /// Returns the outgoing channel of the packet at `node`, the switch that its head has reached,
-    /// and counts the switch.
+    /// Counts the switch `node` reached by the head, and returns the outgoing channel there.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn output(
@@ -67,8 +66,7 @@ impl RouteState {
         output.expect("packets take paths that exist")
     }
 
-    /// Returns the outgoing channel on a source route that was not looked up when the packet
-    /// entered the network.
+    /// For source routes that were not looked up when the packet entered the network.
     #[inline(never)]
     fn output_by_look_up(
         &self,
@@ -81,8 +79,7 @@ impl RouteState {
         Some(routes.channel(&plan.fabric, path, self.hops.into(), || node))
     }
 
-    /// Returns the outgoing channel on a path over an intermediate switch. At that switch, begins the
-    /// second leg.
+    /// Begins the second leg at the intermediate switch.
     #[inline(never)]
     fn output_over_switch(
         &mut self,
@@ -119,8 +116,7 @@ impl RouteState {
         self.hops += 1;
     }
 
-    /// Returns the lanes of `outgoing` that the packet may take after `incoming`, and enters its
-    /// dateline class there.
+    /// Returns the permitted lanes of `outgoing` after `incoming`, and enters its dateline class.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn enter(
@@ -155,8 +151,7 @@ impl RouteState {
         self.dateline_class = DatelineClass::default();
     }
 
-    /// Ends the path at the switch that the head has reached; the packet leaves by `into_end`, to
-    /// port 0.
+    /// Ends the path at the switch reached by the head, with `into_end` to its port 0.
     pub fn divert(&mut self, plan: &Plan, packet: &Packet, into_end: ChannelId) {
         let onward = u32::from(self.hops);
         let in_transit_hosts = match (plan.routing.routes(packet.path_id), self.path) {
@@ -175,8 +170,7 @@ impl RouteState {
         u16::try_from(hosts).expect("a path has few in-transit hosts")
     }
 
-    /// Returns the length of the whole path; `first_node` is the node at the end of the host's
-    /// cable.
+    /// Returns the length of the whole path; `first_node` is at the end of the host's cable.
     pub fn length(&self, plan: &Plan, packet: &Packet, first_node: NodeId) -> PathLength {
         match self.path.filter(|_| packet.path_id.via().is_none()) {
             Some(path) => path.into(),
@@ -197,8 +191,7 @@ mod tests {
     use gingham_topology::generate::{Generator, Mesh};
     use gingham_topology::routing::{Algorithm, DimensionOrder, Form, Lanes, VcClass, route};
 
-    /// Returns a plan over a mesh of 3 by 2 switches with a host each, over four lanes. Paths may
-    /// lead over any switch.
+    /// Mesh of 3 by 2 switches with a host each, over four lanes; paths may lead over any switch.
     fn plan(form: Form) -> Plan {
         let mesh = Mesh { dimensions: vec![3, 2], hosts_per_switch: 1, rails: 1 };
         let fabric = Generator::Mesh(mesh).generate(1).unwrap();
@@ -218,7 +211,7 @@ mod tests {
         Packet { path_id, ..packet }
     }
 
-    /// Follows a packet hop by hop. Returns its channels, and the lanes of each after the first.
+    /// Returns the channels of a packet, and the lanes of each after the first.
     fn followed(plan: &Plan, packet: &Packet) -> (Vec<ChannelId>, Vec<LaneSet>) {
         let mut incoming = plan.fabric.endpoint_channel(packet.source);
         let target = |channel| plan.fabric.target(channel).node;

@@ -5,15 +5,14 @@ use crate::{Packet, Plan};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_topology::EndpointId;
 
-/// Selection of the path of each packet of an endpoint.
+/// Selection of the paths of an endpoint's packets.
 #[derive(Clone, Debug, Default)]
 pub struct SourceChooser {
     state: State,
-    /// Draws of intermediate switches; `None` if the alternative is a direct path.
+    /// `None` if the alternative is a direct path.
     over_switches: Option<Box<OverSwitches>>,
 }
 
-/// Random draws among the paths over intermediate switches.
 #[derive(Clone, Debug)]
 struct OverSwitches {
     vias: usize,
@@ -76,8 +75,7 @@ impl SourceChooser {
         }
     }
 
-    /// Records that a local packet has left the host. Returns the new contention coefficient, if
-    /// there is one.
+    /// Records that a local packet has left. Returns the new contention coefficient, if any.
     pub fn on_left(
         &mut self,
         started: Time,
@@ -92,7 +90,6 @@ impl SourceChooser {
 }
 
 impl OverSwitches {
-    /// Draws a path, all with equal probability.
     fn draw(&mut self) -> PathId {
         let via = self.stream.below(self.vias as u64);
         PathId::over(usize::try_from(via).expect("an index"))
@@ -145,8 +142,8 @@ mod tests {
     fn alternative_path_is_drawn_with_its_probability() {
         for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
             let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
-            // Four standard deviations of the binomial distribution: one seed in 16,000 lies
-            // beyond.
+            // Four standard deviations of the binomial distribution: exceeded by one seed in
+            // 16,000.
             let (mean, deviation) = (
                 alternative * f64::from(packets),
                 (f64::from(packets) * alternative * (1.0 - alternative)).sqrt(),

@@ -7,14 +7,13 @@
 //! ```
 //!
 //! At every tick until it is granted a lane, a head requests one output, chosen anew among those
-//! with a lane that could be granted to it at the start of VC allocation. If no output has one, it
-//! requests none and waits for all of them. With a single output this is the behaviour of a head on
-//! a single path.
+//! with a lane that could be granted to it at the start of VC allocation; without any it requests
+//! none.
 //!
-//! With [`Reselect::Never`] it chooses once, among all outputs, when its routing is over. From then
-//! on it may take that output, and the escape lanes on its path.
+//! With [`Reselect::Never`] it chooses once, among all outputs, when its routing is over, and may
+//! then take that output and the escape lanes on its path.
 //!
-//! Random draws are indexed by tick, so that a run does not depend on the order of evaluation.
+//! Random draws are indexed by tick: a run does not depend on the order of evaluation.
 
 use super::SwitchDecision;
 use crate::Plan;
@@ -62,16 +61,14 @@ pub struct OutputChoice {
     pub output: ChannelId,
     /// Permitted lanes, at least one.
     pub lanes: LaneSet,
-    /// Lanes whose credits indicate the load of the output: the adaptive lanes, or all lanes if
-    /// none is adaptive. An escape lane exists at one output only, so counting it would make this
-    /// output look less loaded than the others.
+    /// Lanes whose credits indicate the load of the output: the adaptive lanes, or all if none is
+    /// adaptive. An escape lane exists at one output only, and would make it look less loaded.
     pub judged: LaneSet,
 }
 
 impl Plan {
-    /// Returns the possible outputs of a packet of a VC class from a switch towards `to`, in port
-    /// order, under adaptive routing. With a `chosen` output, returns that and the escape lanes of
-    /// the table's output.
+    /// Returns the outputs of a VC class from a switch towards `to`, in port order, under adaptive
+    /// routing; with a `chosen` output, that one and the escape lanes of the table's output.
     pub fn outputs(
         &self,
         switch: NodeId,
@@ -94,7 +91,7 @@ impl Plan {
     }
 }
 
-/// Position of a head: input port and lane at a switch.
+/// Position of a head at a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeadPlace {
     /// Switch.
@@ -109,12 +106,12 @@ pub struct HeadPlace {
 #[derive(Clone, Debug)]
 pub struct SwitchChooser {
     decision: SwitchDecision,
-    /// Random draws by switch.
+    /// By switch.
     draws: Vec<Counted>,
 }
 
 impl SwitchChooser {
-    /// Creates the chooser of a run, or `None` without adaptive routing.
+    /// Creates the chooser of a run with adaptive routing.
     pub fn new(plan: &Plan) -> Option<Self> {
         let decision = plan.routing.decision.at_switches()?;
         let draws = |switch| {
@@ -125,13 +122,13 @@ impl SwitchChooser {
         Some(Self { decision, draws })
     }
 
-    /// Returns whether a head keeps the output chosen when its routing was over.
+    /// Returns whether a head keeps its first choice.
     pub fn is_for_good(&self) -> bool {
         self.decision.reselect == Reselect::Never
     }
 
-    /// Returns the output that a head chooses at a tick, as an index into `credits`: the credits on
-    /// the judged lanes of each output ([`OutputChoice::judged`]), at least one.
+    /// Returns the choice of a head at a tick, as an index into `credits`: those on the judged
+    /// lanes of each output ([`OutputChoice::judged`]), at least one.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);
