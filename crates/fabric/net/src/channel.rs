@@ -6,19 +6,19 @@ use gingham_kernel::{ByteTime, Span};
 /// One direction of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelPlan {
-    /// Time of one flit; without flits, the time of a byte, rounded to the picosecond.
+    /// Time of one flit; without flits, that of a byte, rounded to the picosecond.
     pub flit: Span,
     /// Exact time of bytes, for networks without flits.
     pub bytes: ByteTime,
     /// Propagation delay.
     pub delay: Span,
-    /// Slack buffer at the end of the channel; `None` at hosts that accept everything, and in
-    /// networks without wormhole switching.
+    /// Slack buffer at the end of the channel; `None` at hosts that accept everything, and without
+    /// wormhole switching.
     pub slack: Option<SlackBuffer>,
 }
 
 impl ChannelPlan {
-    /// Returns the time of a byte in picoseconds, for flits of `flit_bytes` bytes.
+    /// Returns the time of a byte in picoseconds.
     #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
     pub fn byte_ps(&self, flit_bytes: u32) -> f64 {
         self.flit.as_ps() as f64 / f64::from(flit_bytes)

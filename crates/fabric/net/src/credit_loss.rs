@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute, and
-//! a lane is updated at least every 65,536 symbol times. `docs/concepts/timing-packets.md` gives
-//! the times of all steps.
+//! a lane is updated at least every 65,536 symbol times. Timing: `docs/concepts/timing-packets.md`.
 
 use crate::ChannelPlan;
 use gingham_kernel::{Purpose, Span, Stream, Time};
@@ -19,28 +18,26 @@ use std::ops::Range;
 pub struct CreditLossPlan {
     /// Probability that an update is lost.
     pub probability: f64,
-    /// Sending times of the updates that can be lost.
+    /// Sending times of updates that can be lost.
     pub sent: Range<Time>,
     /// Time from the last update of a lane to the repetition of its count. Default: InfiniBand's
     /// period.
     pub period: Option<Span>,
 }
 
-/// Bytes in the 65,536 symbol times between repeated updates of InfiniBand. *(ours)*: a channel is
-/// assumed to have four lines (4x), which its rate does not determine, and a symbol is a byte of
-/// one line. With one line (1x) the period has a fourth of these bytes, with twelve (12x) three
-/// times as many: for these a scenario sets the `period`.
+/// Bytes in InfiniBand's 65,536 symbol times, at one byte per symbol and line. *(ours)*: four lines
+/// (4x) are assumed, which the rate of a channel does not determine; for 1x and 12x links a
+/// scenario sets the `period`.
 const PERIOD_BYTES: u64 = 65_536 * 4;
 
 impl CreditLossPlan {
-    /// Returns the time from the last update of a lane to its repetition. `back` is the channel
-    /// from the receiver to the sender.
+    /// Returns the time from the last update of a lane to its repetition; `back` leads from
+    /// receiver to sender.
     pub fn period_on(&self, back: &ChannelPlan) -> Span {
         self.period.unwrap_or_else(|| back.bytes.of(PERIOD_BYTES))
     }
 
-    /// Returns whether the update of a lane sent at an instant by the receiver of a channel is
-    /// lost.
+    /// Returns whether an update is lost; `channel` is that of its receiver.
     pub fn is_lost(&self, seed: u64, channel: ChannelId, lane: u8, sent: Time) -> bool {
         if !self.sent.contains(&sent) || self.probability <= 0.0 {
             return false;

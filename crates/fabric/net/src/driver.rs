@@ -11,8 +11,7 @@
 //!                                               ─► deadlock check:         wait_for_graph
 //! ```
 //!
-//! Engines and oracle implement [`Network`], each for every switching kind; [`Run`] is the only
-//! implementation of [`Simulation`].
+//! Engines and oracle implement [`Network`], each for every switching kind.
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
@@ -22,57 +21,57 @@ use crate::{
 use gingham_kernel::Time;
 use std::fmt::Debug;
 
-/// A network of one switching kind, with the endpoints attached to it.
+/// A network of one switching kind, with its endpoints.
 pub trait Network: Debug + Send + Sync {
-    /// Returns the current simulated time.
+    /// Current simulated time.
     fn now(&self) -> Time;
 
-    /// Returns the number of events handled.
+    /// Number of events handled.
     fn events(&self) -> u64;
 
-    /// Returns the endpoints of the network.
+    /// Endpoints of the network.
     fn endpoints(&self) -> &Endpoints;
 
-    /// Returns the endpoints of the network, for changes.
+    /// Endpoints, for changes.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Handles the next event if it happens before the checkpoint of the endpoints. Otherwise
-    /// changes nothing, and returns the time of the next event if one is pending.
+    /// Handles the next event before the checkpoint of the endpoints. Without one changes nothing,
+    /// and returns the time of the next event, if any.
     fn step(&mut self) -> Result<(), Option<Time>>;
 
     /// Advances the clock to the end of the run.
     fn finish(&mut self, at: Time);
 
-    /// Returns the packets that wait before any event of `at`.
+    /// Packets that wait before any event of `at`.
     fn waiters(&mut self, at: Time) -> Vec<Waiter>;
 
-    /// Returns the wait-for graph before any event of `at`; a knot in it is a deadlock.
+    /// Wait-for graph before any event of `at`; a knot in it is a deadlock.
     fn wait_for_graph(&mut self, at: Time) -> WaitForGraph;
 
-    /// Returns the counts of the channels that the plan follows, before any event of `end`.
+    /// Counts of the followed channels before any event of `end`.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
     /// Ends the section at the endpoints, with the counts before any event of `end`.
     fn end_section(&mut self, end: Time);
 
-    /// Handles a network event before any other event of its instant. A network whose own state it
-    /// changes overrides this method.
+    /// Handles a network event before any other event of its instant. Networks with affected state
+    /// override this.
     fn apply(&mut self, event: NetworkEvent) {
         event.apply(self.endpoints_mut());
     }
 
-    /// Returns the number of packets in the network, those in in-transit hosts included.
+    /// Number of packets in the network, including in-transit hosts.
     fn packets_in_flight(&self) -> usize;
 
-    /// Returns the counts of all channels since time zero, including the current instant.
+    /// Counts of all channels since time zero, including the current instant.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Returns the stepper of virtual-lane switches and the reason for its choice.
+    /// Stepper of virtual-lane switches, with the reason for its choice.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks invariants; for tests, after any event. Slow.
+    /// Checks invariants after any event, for tests. Slow.
     fn assert_invariants(&self);
 }
 
@@ -81,23 +80,22 @@ pub trait Network: Debug + Send + Sync {
 pub struct Run<N>(N);
 
 impl<N: Network> Run<N> {
-    /// Creates a run over `network`, which is at time zero.
+    /// Creates a run over a network at time zero.
     pub const fn new(network: N) -> Self {
         Self(network)
     }
 
-    /// Returns the network.
+    /// The network.
     pub const fn network(&self) -> &N {
         &self.0
     }
 
-    /// Returns the network, for changes.
+    /// The network, for changes.
     pub const fn network_mut(&mut self) -> &mut N {
         &mut self.0
     }
 
-    /// Serves the checkpoint of the endpoints; no event happens before it. `next` is the time of
-    /// the next event.
+    /// Serves the checkpoint of the endpoints; `next` is the time of the next event.
     #[inline(never)]
     fn checkpoint(&mut self, next: Option<Time>) {
         let network = &mut self.0;

@@ -7,8 +7,8 @@
 //!   traffic classes  ─┘            polls Source and Adapter, notifies the Collector
 //! ```
 //!
-//! Oracle and engine implement the movement of flits twice, slowly and fast, in other crates. This
-//! crate is shared by both and verified by hand traces and closed forms.
+//! Oracle and engine, in other crates, implement the movement of flits twice, slowly and fast, and
+//! share this crate.
 //!
 //! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
 

@@ -24,55 +24,55 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns the identity of the message in its run: its source and its number there.
+    /// Returns its source and its number there.
     pub const fn id(&self) -> (EndpointId, MessageNumber) {
         (self.source, self.number)
     }
 }
 
-/// A delivered message, with the times of its journey (`docs/concepts/timing.md`).
+/// A delivered message (`docs/concepts/timing.md`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// Time at which the adapter accepted the message: its creation if it needs no credit.
+    /// Acceptance by the adapter; the creation if no credit is needed.
     pub posted: Time,
-    /// Time at which the first flit of the first packet started on the source's cable.
+    /// Start of the first flit of the first packet on the source's cable.
     pub entered: Time,
-    /// When the first flit of the packet that completed it had arrived whole at the destination.
+    /// Arrival of the whole first flit of the packet that completed it.
     pub head_arrived: Time,
-    /// When the last flit of that packet had arrived whole.
+    /// Arrival of the whole last flit of that packet.
     pub delivered: Time,
-    /// Switches that this packet traversed, counted at each visit.
+    /// Switches on that packet's path, counted at each visit.
     pub hops: u16,
-    /// In-transit hosts that re-injected this packet.
+    /// In-transit hosts that re-injected it.
     pub in_transit_hosts: u16,
     /// Number of packets of the message.
     pub packets: u32,
-    /// Bytes of these packets on the source's cable.
+    /// Their bytes on the source's cable.
     pub wire_bytes: u64,
     /// Result of policing, other than a drop.
     pub conformance: Conformance,
 }
 
 impl Delivery {
-    /// Returns the time from creation to delivery.
+    /// Time from creation to delivery.
     pub fn latency(&self) -> Span {
         self.delivered.since(self.message.created)
     }
 
-    /// Returns the time from the accepted post to delivery.
+    /// Time from the accepted post to delivery.
     pub fn posted_latency(&self) -> Span {
         self.delivered.since(self.posted)
     }
 
-    /// Returns the time from entry into the network to delivery.
+    /// Time from entry into the network to delivery.
     pub fn network_latency(&self) -> Span {
         self.delivered.since(self.entered)
     }
 
-    /// Returns the time from entry into the network to the arrival of the head (Kwan et al. 1996,
-    /// section 3.2.3).
+    /// Time from entry into the network to the arrival of the head (Kwan et al. 1996, section
+    /// 3.2.3).
     pub fn head_latency(&self) -> Span {
         self.head_arrived.since(self.entered)
     }

@@ -7,15 +7,14 @@
 //!   control   other exchanges of adapters and switches
 //! ```
 //!
-//! A data packet refers to the slot of its message for reassembly. The others use wire, buffers,
-//! lanes and routes likewise, but belong to no message.
+//! Only data packets belong to a message, by its slot; all use wire, buffers, lanes and routes
+//! likewise.
 
 use crate::{ClassId, FlowId, MessageSlot, PathId, Signal};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
-/// Priority of a packet at hosts and, with some arbiters, at switches: a higher level goes before a
-/// lower one.
+/// Priority of a packet at hosts and, with some arbiters, at switches; a higher level goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Priority(u8);
 
@@ -23,7 +22,7 @@ impl Priority {
     /// Number of levels.
     pub const LEVELS: u8 = 8;
 
-    /// Returns the priority with this level, from 0, the lowest, on; `None` beyond the highest.
+    /// Returns the priority of a level, from 0, the lowest; `None` beyond the highest.
     pub const fn new(level: u8) -> Option<Self> {
         if level < Self::LEVELS { Some(Self(level)) } else { None }
     }
@@ -37,7 +36,7 @@ impl Priority {
 /// Contents of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Payload of a message, by its slot for reassembly.
+    /// Payload of the message in a slot.
     Data(MessageSlot),
     /// Acknowledgement of data packets of its flow.
     Ack {
@@ -46,9 +45,9 @@ pub enum Content {
         /// Number of these that were marked.
         marked: u32,
     },
-    /// Signalling message of admission control for a stream.
+    /// Signal of admission control.
     Signal(Signal),
-    /// A control packet, which belongs to no message and acknowledges nothing.
+    /// A control packet: neither message nor acknowledgement.
     Control,
 }
 
@@ -58,9 +57,9 @@ pub enum Content {
 pub struct Packet {
     /// Contents.
     pub content: Content,
-    /// Traffic class; an acknowledgement has that of the packets it acknowledges.
+    /// Traffic class; of an acknowledgement, that of its packets.
     pub class: ClassId,
-    /// Flow, if flows are tracked; an acknowledgement has that of the packets it acknowledges.
+    /// Flow, if tracked; of an acknowledgement, that of its packets.
     pub flow: Option<FlowId>,
     /// Source endpoint.
     pub source: EndpointId,
@@ -72,20 +71,20 @@ pub struct Packet {
     pub priority: Priority,
     /// Path that it takes.
     pub path_id: PathId,
-    /// VC class, which decides on its lanes.
+    /// VC class, for its lanes.
     pub vc_class: VcClass,
     /// Whether it is the first data packet of its message.
     pub is_first: bool,
-    /// Whether it is the last packet of a stream, which releases the stream's reservation.
+    /// Whether it is the last of a stream, and releases the reservation.
     pub is_last_of_stream: bool,
     /// Congestion mark set by switches.
     pub mark: bool,
-    /// Whether its frame check fails because a channel broke under it: its destination discards it.
+    /// Whether a channel broke under it: its destination discards it.
     pub is_bad: bool,
 }
 
 impl Packet {
-    /// A packet without a message and without a flow, on the primary path of its ends.
+    /// On the primary path, without a flow.
     pub(crate) fn without_message(
         content: Content,
         class: ClassId,

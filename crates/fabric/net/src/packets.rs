@@ -1,4 +1,4 @@
-//! Whole packets in input buffers: properties common to all switches of a network of this kind.
+//! Whole packets in input buffers.
 //!
 //! ```text
 //!   input port 1   lane 0  [ p4 p7 ]  ─┐                       ┌─► output 2   oldest first, a lane at a time
@@ -6,12 +6,12 @@
 //!   input port 2   lane 0  [ p5 ]     ─┘                       └─► output 3
 //! ```
 //!
-//! A packet takes all its space in the buffer of the next input and lane when it starts at the
-//! sender, and returns it when its tail has left: virtual cut-through (Kermani and Kleinrock 1979).
-//! `docs/concepts/timing-packets.md` gives the times of all steps.
+//! A packet takes all its space in the next input buffer when it starts at the sender, and returns
+//! it when its tail has left: virtual cut-through (Kermani and Kleinrock 1979). Timing:
+//! `docs/concepts/timing-packets.md`.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section III and table I; credits are InfiniBand's,
-//! InfiniBand Architecture Specification, Volume 1, section 7.9.
+//! Source: Santos, Turner and Janakiraman 2002, section III and table I; credits: InfiniBand
+//! Architecture Specification, Volume 1, section 7.9.
 
 use crate::{Arbitration, CreditLossPlan, PausesPlan};
 use gingham_kernel::Span;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// Unit of buffers and credits, in bytes.
 pub const BLOCK_BYTES: u32 = 64;
 
-/// Capacity of a buffer by lane, in blocks of [`BLOCK_BYTES`]; 0 for lanes that do not exist.
+/// Capacity of a buffer by lane, in blocks of [`BLOCK_BYTES`]; 0 for absent lanes.
 pub type LaneBlocks = [u32; LANES_MAX as usize];
 
 /// Number of packets of a switch's input port that may leave at the same time.
@@ -54,7 +54,7 @@ pub enum Among {
 /// Bound on overtaking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OvertakingPlan {
-    /// Maximum number of times that a packet is overtaken; then later packets wait for it.
+    /// Number of times that a packet may be overtaken before later packets wait for it.
     pub at_most: u32,
     /// Packets that count.
     pub among: Among,
@@ -65,21 +65,20 @@ pub struct OvertakingPlan {
 pub struct PacketsPlan {
     /// Header and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Time from the arrival of the first byte to the earliest start on the output; at least the
-    /// time of one byte on every channel.
+    /// Time from the arrival of the first byte to the earliest start on the output; at least a byte
+    /// time on every channel.
     pub forwarding_delay: Span,
     /// Minimum time between the heads that an input port reads.
     pub head_interval: Span,
-    /// Capacity of an input buffer by lane, in blocks of [`BLOCK_BYTES`]; 0 for lanes that do not
-    /// exist.
+    /// Capacity of an input buffer.
     pub buffer_blocks: LaneBlocks,
     /// Capacity of output buffers, if outputs have their own.
     pub output_blocks: Option<LaneBlocks>,
-    /// Number of packets of an input that may leave at the same time.
+    /// Number of packets of an input that may leave at once.
     pub read: Read,
     /// Bound on overtaking.
     pub overtaking: OvertakingPlan,
-    /// Time from the arrival of a credit update, after the delay of the cable, to its effect.
+    /// Time from the arrival of a credit update to its effect.
     pub credit_delay: Span,
     /// Random loss of credit updates, if any.
     pub credit_loss: Option<CreditLossPlan>,
@@ -90,19 +89,19 @@ pub struct PacketsPlan {
 }
 
 impl PacketsPlan {
-    /// Returns the bytes on the wire of a packet with `payload_bytes` of payload.
+    /// Returns the bytes of a packet on the wire.
     #[inline]
     pub const fn wire_bytes(&self, payload_bytes: u32) -> u64 {
         payload_bytes as u64 + self.overhead_bytes as u64
     }
 
-    /// Returns the blocks that `wire_bytes` bytes on the wire occupy in a buffer.
+    /// Returns the blocks of a packet in a buffer.
     #[inline]
     pub const fn blocks(wire_bytes: u64) -> u64 {
         wire_bytes.div_ceil(BLOCK_BYTES as u64)
     }
 
-    /// Returns the capacity of an input's buffers of all lanes, in bytes.
+    /// Returns the capacity of an input over all lanes, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let blocks: u64 = self.buffer_blocks.iter().copied().map(u64::from).sum();
         blocks * u64::from(BLOCK_BYTES)

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Source: IEEE 802.1Qbb, priority-based flow control; the response time is IEEE 802.3, 31B.3.7.
-//! `docs/concepts/timing-packets.md` gives the times of all steps.
+//! Timing: `docs/concepts/timing-packets.md`.
 
 use crate::ChannelPlan;
 use gingham_kernel::Span;
@@ -17,23 +17,23 @@ use gingham_topology::routing::LANES_MAX;
 pub struct PausesPlan {
     /// Fill above which a receiver requests a pause, in bytes, by lane.
     pub pause_bytes: [u64; LANES_MAX as usize],
-    /// Fill at or below the end of a pause, in bytes, by lane; at most `pause_bytes`.
+    /// Fill at the end of a pause, in bytes, by lane; at most `pause_bytes`.
     pub resume_bytes: [u64; LANES_MAX as usize],
-    /// Bytes of a pause frame with all its overhead on the wire; at least one.
+    /// Bytes of a pause frame on the wire; at least one.
     pub frame_bytes: u32,
-    /// Time from the arrival of a pause frame until the sender obeys it.
+    /// Time from the arrival of a pause frame to its effect.
     pub response_time: Span,
 }
 
 impl PausesPlan {
-    /// Returns the time from a pause request until it takes effect at the sender. `back` is the
-    /// channel from the receiver to the sender.
+    /// Returns the time from a pause request to its effect at the sender; `back` leads there from
+    /// the receiver.
     pub fn effect_delay(&self, back: &ChannelPlan) -> Span {
         back.delay + back.bytes.of(self.frame_bytes.into()) + self.response_time
     }
 
-    /// Returns the maximum bytes above the threshold on a channel into a switch, with packets from
-    /// `shortest` to `longest` bytes on the wire.
+    /// Returns the maximum bytes above the threshold, with packets from `shortest` to `longest`
+    /// bytes on the wire.
     pub fn headroom_bytes(
         &self,
         channel: &ChannelPlan,

@@ -32,7 +32,7 @@ pub struct ClassPlan {
     pub active: Range<Time>,
     /// Priority of the packets of the class.
     pub priority: Priority,
-    /// VC class of the packets. `None` uses the VC class that the lanes give to each pair.
+    /// VC class of its packets; `None` uses that of each pair.
     pub vc_class: Option<VcClass>,
     /// Segmentation of messages into packets.
     pub segmentation: SegmentationPlan,
@@ -49,27 +49,26 @@ pub struct ClassPlan {
 }
 
 impl ClassPlan {
-    /// Returns whether its messages are created independently of the network's progress. Only then
+    /// Returns whether its messages are created independently of the network's progress; only then
     /// can it offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
     }
 
-    /// Returns the class to whose messages it replies, if it sends replies.
+    /// Returns the class to which it replies, if any.
     pub fn replied(&self) -> Option<ClassId> {
         Some(self.sources.first()?.replies()?.to)
     }
 
-    /// Returns the sending endpoints in the order of their first sources, each once even if it has
-    /// many streams.
+    /// Returns the sending endpoints, each once, in the order of their first sources.
     pub fn senders(&self) -> impl Iterator<Item = EndpointId> {
         let first =
             |index: &usize| self.sources[*index].stream().is_none_or(|stream| stream.number == 0);
         (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
-    /// Returns whether its packets may wait for anything but their link, so that each flow needs
-    /// its own queue.
+    /// Returns whether its packets may wait for anything but their link, which needs a queue per
+    /// flow.
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
@@ -82,14 +81,14 @@ impl ClassPlan {
         self.active.start + later..self.active.end
     }
 
-    /// Returns the priorities of its packets and of their acknowledgements.
+    /// Returns the priorities of its packets and their acknowledgements.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
         let of_acks = self.window.as_ref().map(|window| window.ack.priority);
         std::iter::once(self.priority).chain(of_acks)
     }
 
-    /// Returns the maximum payload of a packet in bytes; `switches` returns the number of switches
-    /// on its route and is called only if needed.
+    /// Returns the maximum payload of a packet in bytes; `switches` gives the number on its route,
+    /// and is called only if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
@@ -97,8 +96,7 @@ impl ClassPlan {
         policed.min(self.segmentation.longest_bytes(switches))
     }
 
-    /// Returns the maximum payload, over all paths, of a packet of a `message_bytes` message sent
-    /// in this class.
+    /// Returns the maximum payload of a packet of a `message_bytes` message over all paths.
     pub fn longest_anywhere_bytes(&self, message_bytes: u32) -> u32 {
         let longest = match &self.segmentation {
             // The list need not increase with the switches.
@@ -128,23 +126,20 @@ pub enum Quantity {
     Hops,
 }
 
-/// Start and end of the window (`docs/concepts/measurement.md`). With several rules, the first that
-/// holds ends it.
+/// Start and end of the window (`docs/concepts/measurement.md`); the first rule that holds ends it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StopPlan {
     /// Latest end of the window.
     pub time: Time,
     /// Start of the window, rounded up to a section boundary; `None` lets MSER-5 find it.
     pub warm_up: Option<Time>,
-    /// Relative half-width of intervals: the window ends when the interval of every class is at
-    /// most as wide, relative to the mean.
+    /// Relative half-width of the intervals of all classes at which the window ends.
     pub relative_width: Option<f64>,
     /// Quantity of these intervals.
     pub quantity: Quantity,
-    /// Number of messages of all classes: the window ends when as many were created in it and
-    /// delivered.
+    /// Number of messages of all classes, created in the window and delivered, at which it ends.
     pub messages: Option<u64>,
-    /// Time after the window for its undelivered messages to arrive.
+    /// Time for undelivered messages of the window to arrive.
     pub follow: Span,
 }
 
@@ -190,9 +185,9 @@ pub struct MeasurePlan {
     pub sample_size: usize,
     /// Step width of the series; `None` uses slices.
     pub step: Option<Span>,
-    /// Whether every flow is counted separately.
+    /// Whether every flow is counted.
     pub flows: bool,
-    /// Interval between determinations of congestion trees; `None` for never.
+    /// Interval between searches for congestion trees; `None` for never.
     pub tree_step: Option<Span>,
 }
 
@@ -235,16 +230,15 @@ pub struct Plan {
     pub seed: u64,
     /// Fabric.
     pub fabric: Fabric,
-    /// Paths of packets, and the selection among them.
+    /// Paths, and the selection among them.
     pub routing: RoutingScheme,
     /// Parameters of in-transit hosts.
     pub in_transit: InTransitPlan,
-    /// Channel adapters, which accept posted messages; without them every message is queued when it
-    /// is created.
+    /// Channel adapters, for posted messages; without them every message is queued at its creation.
     pub adapters: Option<AdapterPlan>,
-    /// Admission control of streams, if there is any.
+    /// Admission control of streams, if any.
     pub admission: Option<Arc<AdmissionPlan>>,
-    /// Network events at given instants; those that streams draw are not included.
+    /// Network events, without those that streams draw.
     pub events: NetworkEvents,
     /// Channels by [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
@@ -262,7 +256,7 @@ pub struct Plan {
     pub follow: FollowPlan,
     /// Congestion marking by switches, if any.
     pub marking: Option<Marking>,
-    /// Probe that records every notice, for comparing two simulations.
+    /// Probe, for comparing two simulations.
     pub probe: Option<ProbePlan>,
 }
 
@@ -272,13 +266,12 @@ impl Plan {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
     }
 
-    /// Returns a class, the class that it replies to, and so on, up to one that does not reply.
+    /// Returns a class, the class to which it replies, and so on.
     pub fn reply_chain(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
         std::iter::successors(Some(class), |id| self.classes[id.index()].replied())
     }
 
-    /// Returns the class at the end of [`Self::reply_chain`]: the class itself if it does not
-    /// reply.
+    /// Returns the last class of [`Self::reply_chain`].
     pub fn reply_root(&self, class: ClassId) -> ClassId {
         self.reply_chain(class).last().unwrap_or(class)
     }
@@ -300,12 +293,12 @@ impl Plan {
         format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
-    /// Returns all lanes that packets of a class may use anywhere.
+    /// Returns the lanes of a class anywhere.
     pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
         self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
     }
 
-    /// Returns the scheduler of an arbiter place, if arbitration takes place there.
+    /// Returns the scheduler of an arbiter place, if there is one.
     pub fn arbiter(&self, place: ArbiterPlace) -> Option<&Scheduler> {
         match place {
             ArbiterPlace::CrossbarInput => self.switching.crossbar_input(),
@@ -315,7 +308,7 @@ impl Plan {
         }
     }
 
-    /// Returns whether the weights of lanes at a place can change during a run.
+    /// Returns whether lane weights at a place can change during a run.
     pub fn can_weigh(&self, place: ArbiterPlace) -> bool {
         self.arbiter(place).is_some_and(Scheduler::can_change)
     }
@@ -336,23 +329,22 @@ impl Plan {
         self.fabric.node(node).is_switch()
     }
 
-    /// Returns the highest priority of any class, acknowledgements and signalling included.
+    /// Returns the highest priority of any class, acknowledgement or signal.
     pub fn highest_priority(&self) -> Priority {
         let of_classes = self.classes.iter().flat_map(ClassPlan::priorities);
         let of_signals = self.admission.as_ref().map(|admission| admission.priority);
         of_classes.chain(of_signals).max().unwrap_or_default()
     }
 
-    /// Returns whether packets may wait at a host for anything but their link, or packets without a
-    /// message exist.
+    /// Returns whether packets may wait at a host for anything but their link, or have no message.
     pub fn is_controlled(&self) -> bool {
         self.probe.is_some()
             || self.admission.is_some()
             || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
-    /// Returns whether there is a buffer at the end of a channel whose contents are counted; hosts
-    /// that accept everything have none.
+    /// Returns whether a counted buffer is at the end of a channel; hosts that accept everything
+    /// have none.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
         let target = self.ends(channel).target.node;
         let is_held = self.is_switch(target)
@@ -360,8 +352,7 @@ impl Plan {
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 
-    /// Returns the capacity of the buffer at the end of a channel for all lanes together; 0 at
-    /// hosts that accept everything.
+    /// Returns the capacity of the buffer at the end of a channel over all lanes; 0 without one.
     pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
         if self.has_buffer(channel) {
             self.switching.buffer_flits(self.channel(channel))
@@ -375,7 +366,7 @@ impl Plan {
         &self.channels[channel.index()]
     }
 
-    /// Returns all streams with their classes, in the order of their numbers ([`crate::StreamId`]).
+    /// Returns all streams with their classes, in the order of [`crate::StreamId`].
     pub fn streams(&self) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
         let of_class = |(index, class)| {
             let sources: &[SourcePlan] = Self::sources_of(class);
@@ -390,8 +381,8 @@ impl Plan {
         &class.sources
     }
 
-    /// Returns the offered load of a class while it sends, as a fraction of the links of its
-    /// sources; `None` for backlogged classes, schedules and replies.
+    /// Returns the offered load of a sending class, as a fraction of the links of its sources;
+    /// `None` for backlogged classes, schedules and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
         let class = &self.classes[class.index()];
         let byte_ps = |endpoint: EndpointId| self.byte_ps(self.fabric.endpoint_channel(endpoint));

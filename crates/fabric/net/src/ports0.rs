@@ -7,11 +7,10 @@
 //!
 //! Port 0 of a switch is an endpoint ([`Fabric::with_ports_0`]) behind an ideal cable, without
 //! delay and as fast as the fastest cable of the switch. It accepts everything, and its own packets
-//! wait in an adapter like those of hosts. It has no sources, and no path leads to it: the receiver
-//! of a notice that a switch has read a packet may divert the packet ([`Endpoints::read`]), so that
-//! its path ends with the channel to that port 0.
+//! wait in an adapter like those of hosts. No path leads to it: the receiver of a notice that a
+//! switch has read a packet may divert the packet there ([`Endpoints::read`]).
 //!
-//! Invariant: all ids of a plan without ports 0 have the same meaning in one with them.
+//! Invariant: all ids of a plan keep their meaning when ports 0 are added.
 
 use crate::{ChannelPlan, Endpoints, Notice, Packet, Plan};
 use gingham_kernel::{Span, Time};
@@ -19,8 +18,8 @@ use gingham_topology::ChannelId;
 use gingham_topology::{EndpointId, Fabric, NodeId};
 
 impl Plan {
-    /// Adds a port 0 to every switch. Paths lead from all of them if routes are tables, or were
-    /// computed with ports 0; otherwise from those of switches with endpoints.
+    /// Adds a port 0 to every switch. Paths start at all of them with tables, or with routes
+    /// computed with ports 0; otherwise at those of switches with endpoints.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         let known = self.channels.len();
@@ -33,8 +32,7 @@ impl Plan {
         self
     }
 
-    /// Returns the channel between a switch and its port 0: a copy of the fastest channel from the
-    /// switch, without delay.
+    /// Copy of the fastest channel of the switch, without delay.
     fn ideal_channel(&self, channel: ChannelId) -> ChannelPlan {
         let ends = self.ends(channel);
         let into_end = self.is_switch(ends.source.node);
@@ -47,13 +45,13 @@ impl Plan {
             (of.flit, of.bytes.of(1 << 16))
         };
         let fastest = real.min_by_key(time).expect("a switch with an end has a cable");
-        // Packets from port 0 wait in a buffer like those that arrive by the fastest cable.
+        // Packets from port 0 wait in a buffer like those from the fastest cable.
         let alike = if into_end { fastest } else { Fabric::reverse(fastest) };
         let slack = if into_end { None } else { self.channel(alike).slack };
         ChannelPlan { delay: Span::ZERO, slack, ..*self.channel(fastest) }
     }
 
-    /// Returns whether every path from one endpoint to another exists.
+    /// Returns whether all paths between two endpoints exist.
     pub fn is_routed(&self, from: EndpointId, to: EndpointId) -> bool {
         self.routing.path_ids().all(|path| self.path(path, from, to).is_some())
     }
@@ -62,8 +60,7 @@ impl Plan {
         self.fabric.node(node).kind == gingham_topology::NodeKind::Port0
     }
 
-    /// Returns the channel to the port 0 of the switch at the end of `input`, to which a packet was
-    /// diverted.
+    /// Returns the channel to the port 0 to which a packet was diverted at the end of `input`.
     pub fn into_end(&self, input: ChannelId, packet: &Packet) -> ChannelId {
         let switch = self.fabric.target(input).node;
         debug_assert_eq!(self.fabric.port_0(switch), Some(packet.destination), "of this switch");
@@ -72,9 +69,8 @@ impl Plan {
 }
 
 impl Endpoints {
-    /// Handles a packet that a switch has read `now` ([`Notice::Read`]) on this input and lane. If
-    /// the packet was diverted, returns the channel to the port 0 of the switch.
-    /// [`Self::next_order`] returns the resulting orders.
+    /// Handles a packet that a switch has read `now` ([`Notice::Read`]). Returns the channel to
+    /// port 0 if it was diverted; [`Self::next_order`] returns the resulting orders.
     #[inline(never)]
     pub fn read(
         &mut self,

@@ -3,11 +3,10 @@
 use gingham_kernel::Time;
 use std::collections::BTreeMap;
 
-/// Work of one endpoint by instant; work of one instant in the order in which it was postponed.
+/// Ordered by instant, then by postponement.
 #[derive(Clone, Debug)]
 pub(crate) struct Postponed<T> {
     due: BTreeMap<(Time, u64), T>,
-    /// Number of entries so far.
     number: u64,
 }
 
@@ -23,7 +22,7 @@ impl<T> Postponed<T> {
         self.number += 1;
     }
 
-    /// Takes the next work that is due `now` or was due before.
+    /// Takes the next work due at `now` or before.
     pub(crate) fn take(&mut self, now: Time) -> Option<T> {
         let first = self.due.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())

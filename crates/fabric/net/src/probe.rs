@@ -1,9 +1,8 @@
-//! A probe, for comparing two simulations: requires every notice, records them in order, and now
-//! and then orders a control packet or a new weight for a lane.
+//! Probe for comparing two simulations: records every notice in order, and orders control packets
+//! and weights of lanes.
 //!
 //! Simulations of a plan with equal sequences of notices are equivalent for every mechanism that
-//! uses notices. A probe changes a run, since its packets use wire and buffers. If switches have a
-//! port 0, it diverts control packets there and makes that port reply.
+//! uses notices. A probe changes a run, because its packets use wire and buffers.
 
 use crate::{ArbiterPlace, Packet, Plan, Weighing};
 use gingham_kernel::Time;
@@ -13,29 +12,28 @@ use std::num::NonZeroU16;
 /// Actions of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Number of received packets for each control packet in the reverse direction; 0 for none.
+    /// Received packets per control packet in the reverse direction; 0 for none.
     pub control_every: u64,
-    /// Payload of these control packets, and of those sent by ports 0 of switches.
+    /// Payload of control packets, also of those from ports 0.
     pub control_bytes: u32,
-    /// Number of control packets of hosts read by switches for each one diverted to the port 0 of
-    /// the switch, which replies to it and sends every second one on as well; 0 for none.
+    /// Control packets of hosts read at switches per packet diverted to port 0, with a reply and
+    /// every second one sent on; 0 for none.
     pub divert_every: u64,
-    /// Number of received packets for each change of a lane's weight at some place, if there are
-    /// weights that can change; 0 for none.
+    /// Received packets per change of a lane's weight at places with changeable weights; 0 for
+    /// none.
     pub weigh_every: u64,
 }
 
-/// Sequence of weights that a probe orders.
 #[derive(Clone, Debug)]
 pub(crate) struct Weights {
-    /// Places with weights that can change.
+    /// Places with changeable weights.
     places: Vec<(ArbiterPlace, ChannelId)>,
     lanes: u8,
     ordered: usize,
 }
 
-/// Stride over the places, to visit all of them in an irregular order: a prime above the number of
-/// places in any test.
+/// Stride over the places, for an irregular order that visits all: a prime above their number in
+/// any test.
 const STRIDE: usize = 10_007;
 
 impl Weights {
@@ -50,7 +48,7 @@ impl Weights {
         Self { places, lanes: plan.lanes.count, ordered: 0 }
     }
 
-    /// Returns the next weight, from 1 to 11, for the lanes of the places in round robin.
+    /// Weights are from 1 to 11, for the lanes of the places in round robin.
     pub(crate) fn next(&mut self) -> Option<Weighing> {
         if self.places.is_empty() {
             return None;
@@ -73,11 +71,11 @@ pub struct Noted {
     pub what: &'static str,
     /// Index of the source, endpoint or channel.
     pub place: usize,
-    /// Lane, if there is one.
+    /// Lane, if any.
     pub lane: u8,
-    /// Flits in the buffer of a head that was read.
+    /// Flits in the buffer of a head at reading.
     pub waiting_flits: u64,
-    /// Whether there is space for one more packet, for settled packets.
+    /// Whether there is space for one more packet after settling.
     pub has_space: Option<bool>,
     /// Packet of the notice, if any.
     pub packet: Option<Packet>,

@@ -3,7 +3,7 @@
 use crate::FlowId;
 use crate::window::Receipt;
 
-/// Receipts by flow, up to the highest flow with one.
+/// Up to the highest flow with a receipt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receipts {
     by_flow: Vec<Receipt>,

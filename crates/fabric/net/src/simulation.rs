@@ -6,7 +6,7 @@ use gingham_kernel::Time;
 use serde::Serialize;
 use std::fmt::Debug;
 
-/// Stepper of virtual-lane switches. It does not affect the result.
+/// Stepper of virtual-lane switches; without effect on results.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteppedBy {
@@ -17,7 +17,7 @@ pub enum SteppedBy {
 }
 
 impl SteppedBy {
-    /// Returns the name of the stepper.
+    /// Name of the stepper.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ports => "ports",
@@ -26,12 +26,12 @@ impl SteppedBy {
     }
 }
 
-/// Stepper of virtual-lane switches, with the reason for its choice.
+/// Stepper with the reason for its choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stepping {
     /// Stepper.
     pub by: SteppedBy,
-    /// Reason, in words that follow "because".
+    /// Reason, in words after "because".
     pub because: &'static str,
     /// Scenario keys that rule out columns, if any.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -42,13 +42,12 @@ pub struct Stepping {
 }
 
 impl Stepping {
-    /// Creates a choice of stepper that no scenario key affects.
+    /// Creates a choice that no scenario key affects.
     pub const fn new(by: SteppedBy, because: &'static str) -> Self {
         Self { by, because, keys: &[], columns_faster: None }
     }
 
-    /// Returns a note for a run whose scenario rules out a stepper that would be several times
-    /// faster.
+    /// Returns a note if the scenario rules out a stepper several times faster.
     pub fn note(&self) -> Option<String> {
         let times = self.columns_faster?;
         let because = self.because;
@@ -58,50 +57,50 @@ impl Stepping {
 
 /// A run of a plan.
 pub trait Simulation: Debug + Send + Sync {
-    /// Simulates until `events` more events are handled or the run ends; may handle a few more. The
-    /// size of a call never changes a result.
+    /// Simulates until about `events` more events are handled or the run ends. The size of a call
+    /// never changes a result.
     fn advance(&mut self, events: u64) -> &Status;
 
-    /// Returns the current simulated time.
+    /// Current simulated time.
     fn now(&self) -> Time;
 
-    /// Returns the number of events handled.
+    /// Number of events handled.
     fn events(&self) -> u64;
 
-    /// Returns the endpoints: everything but the movement of flits.
+    /// Endpoints of the run.
     fn endpoints(&self) -> &Endpoints;
 
-    /// Returns the endpoints, for changes.
+    /// Endpoints, for changes.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Returns the counts of channels since time zero, including this instant. A stop in progress
-    /// counts up to now.
+    /// Counts of channels since time zero, including this instant; a stop in progress counts up to
+    /// now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Returns the stepper of switches, if they are stepped.
+    /// Stepper of switches, if they are stepped.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks invariants; for tests, after any event. Slow.
+    /// Checks invariants after any event, for tests. Slow.
     fn assert_invariants(&self);
 
-    /// Returns the status of the run.
+    /// Status of the run.
     fn status(&self) -> &Status {
         self.endpoints().status()
     }
 
-    /// Returns the statistics collected up to now.
+    /// Statistics up to now.
     fn collector(&self) -> &Collector {
         self.endpoints().collector()
     }
 
-    /// Returns the plan of the run.
+    /// Plan of the run.
     fn plan(&self) -> &Plan {
         self.endpoints().plan()
     }
 
-    /// Returns and removes the deliveries of a run that keeps all messages, in order of delivery.
+    /// Takes the deliveries of a run that keeps all messages, in order of delivery.
     fn take_messages(&mut self) -> Vec<Delivery> {
         self.endpoints_mut().take_messages()
     }

@@ -6,8 +6,8 @@
 //!                             └ headroom ┘
 //! ```
 //!
-//! `docs/concepts/timing.md` derives the headroom. The presets use Myrinet's 80-byte buffer (Kwan
-//! et al. 1996, section 2) with marks 56 and 40.
+//! Headroom: `docs/concepts/timing.md`. The presets use Myrinet's 80-byte buffer (Kwan et al. 1996,
+//! section 2) with marks 56 and 40.
 
 use gingham_kernel::Span;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub struct SlackBuffer {
     pub go: u32,
 }
 
-/// Reason why a buffer does not work on a cable.
+/// Reason why a buffer does not fit a cable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SlackError {
     /// The marks are not in order.
@@ -50,21 +50,21 @@ pub enum SlackError {
         stop: u32,
         /// Flits that can arrive from the one that passes the mark on.
         headroom: u32,
-        /// Smallest capacity that works with this mark.
+        /// Smallest sufficient capacity.
         needed: u32,
     },
 }
 
 impl SlackBuffer {
-    /// Returns the number of flits that can arrive from the one that passes the STOP mark on, for a
-    /// cable with this flit time and delay: ceil(2d / f) + 3.
+    /// Returns the number of flits that can arrive from the one that passes the STOP mark on:
+    /// ceil(2d / f) + 3.
     pub fn headroom(flit: Span, delay: Span) -> u32 {
         let in_flight = (delay * 2).div_ceil(flit);
         u32::try_from(in_flight + 3).expect("a cable holds fewer than 2^32 flits")
     }
 
-    /// Returns the buffer enlarged as a cable requires, with its own sizes as minimum.
-    /// `first_flit_delay` is the time that a header waits at the switch.
+    /// Returns the buffer enlarged as a cable requires; `first_flit_delay` is the wait of a header
+    /// at the switch.
     #[must_use]
     pub fn scaled(self, flit: Span, delay: Span, first_flit_delay: Span) -> Self {
         let headroom = Self::headroom(flit, delay);
@@ -75,7 +75,7 @@ impl SlackBuffer {
         Self { capacity: self.capacity.max(stop + headroom), stop, go }
     }
 
-    /// Checks that the marks are in order and the buffer cannot overflow on this cable.
+    /// Checks that the marks are in order and the buffer cannot overflow on a cable.
     pub fn check(self, flit: Span, delay: Span) -> Result<(), SlackError> {
         let Self { capacity, stop, go } = self;
         if go == 0 || go > stop {

@@ -9,9 +9,8 @@
 //!   beside payload     route, marks, overhead  overhead, whole flits  overhead
 //! ```
 //!
-//! A kind is a variant of [`Switching`], whose methods return everything that model and record need
-//! to know of it; otherwise only compilation and the start of a run inspect the variant. No match
-//! has a wildcard, so that a new kind compiles only once it is complete.
+//! Outside of [`Switching`] only compilation and the start of a run inspect the variant. No match
+//! has a wildcard, and a new kind compiles only when complete.
 
 use crate::{ChannelPlan, PacketsPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;
@@ -53,7 +52,7 @@ impl Switching {
         }
     }
 
-    /// Returns the cycle of all switches in picoseconds, if they have one.
+    /// Returns the cycle of all switches in picoseconds, if any.
     pub fn cycle_ps(&self) -> Option<u64> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -61,8 +60,8 @@ impl Switching {
         }
     }
 
-    /// Returns whether its switches report packets that wait for their outputs: those of whole
-    /// packets with input buffers only.
+    /// Returns whether switches report packets that wait for outputs: those of whole packets with
+    /// input buffers only.
     pub fn reports_waiting_for_outputs(&self) -> bool {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => false,
@@ -70,7 +69,7 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of a switch's input port among its lanes, if there is one.
+    /// Returns the scheduler of an input port among its lanes, if any.
     pub fn crossbar_input(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -78,8 +77,7 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of a switch's output port among its output lanes with holders that can
-    /// send, if there is one.
+    /// Returns the scheduler of an output port among its lanes with holders that can send, if any.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -111,8 +109,8 @@ impl Switching {
         }
     }
 
-    /// Returns an upper bound of the bytes of a packet apart from its payload, in a fabric with
-    /// this number of switches.
+    /// Returns an upper bound of the bytes of a packet beside its payload, with this number of
+    /// switches.
     pub fn beside_payload_at_most(&self, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {
@@ -128,8 +126,8 @@ impl Switching {
         }
     }
 
-    /// Returns the bytes that a packet occupies in the pool of the first in-transit host of its
-    /// path, after the first `switches` switches: its bytes there without the mark.
+    /// Returns the bytes of a packet in the pool of its first in-transit host, after `switches`
+    /// switches and without the mark.
     pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {
@@ -144,8 +142,7 @@ impl Switching {
         }
     }
 
-    /// Returns whether there is a buffer at the end of a channel. `is_held` is set if the node
-    /// there can hold flits back.
+    /// `is_held` is set if the node at the end of the channel can hold flits back.
     pub(crate) fn has_buffer(&self, channel: &ChannelPlan, is_held: bool) -> bool {
         match self {
             Self::Wormhole(_) => channel.slack.is_some(),
@@ -153,8 +150,7 @@ impl Switching {
         }
     }
 
-    /// Returns the capacity of the buffer at the end of a channel, over all lanes, if there is a
-    /// buffer.
+    /// Over all lanes.
     pub(crate) fn buffer_flits(&self, channel: &ChannelPlan) -> u32 {
         match self {
             Self::Wormhole(_) => channel.slack.map_or(0, |slack| slack.capacity),

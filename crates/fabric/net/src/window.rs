@@ -7,13 +7,12 @@
 //! ```
 //!
 //! Alternatively, one acknowledgement covers several packets, or only marked packets are
-//! acknowledged, which excludes a window.
+//! acknowledged, without a window.
 //!
-//! Source: windows of unacknowledged packets, textbook; acknowledgements of 20 bytes, one per
-//! packet, Santos et al. 2002, section I and table I.
+//! Source: windows, textbook; acknowledgements of 20 bytes, one per packet, Santos et al. 2002,
+//! section I and table I.
 //!
-//! Invariant: the packets of a flow that are in flight, or have arrived and are not acknowledged,
-//! never exceed its window.
+//! Invariant: the unacknowledged packets of a flow, in flight or arrived, never exceed its window.
 
 use crate::{ClassId, Priority, REFILL_BYTES, Response, StreamId};
 use gingham_kernel::{Span, Time};
@@ -31,21 +30,20 @@ pub struct FlowKey {
     pub source: EndpointId,
     /// Destination endpoint.
     pub destination: EndpointId,
-    /// Stream of its packets, if sources are streams.
+    /// Stream, if sources are streams.
     pub stream: Option<StreamId>,
 }
 
 /// Window of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WindowPlan {
-    /// Most packets that are sent and not acknowledged; at least 1, and unlimited if not all are
-    /// acknowledged.
+    /// Most unacknowledged packets; at least 1, and unlimited if not all are acknowledged.
     pub packets: u32,
     /// Packets that are acknowledged.
     pub acknowledged: Acknowledged,
     /// Packet that carries the acknowledgement.
     pub ack: AckPlan,
-    /// Reaction of the flow to congestion marks in acknowledgements.
+    /// Reaction to congestion marks in acknowledgements.
     pub response: Response,
 }
 
@@ -70,7 +68,7 @@ pub enum Acknowledged {
 }
 
 impl Acknowledged {
-    /// Whether every packet is acknowledged, by itself or with others.
+    /// Whether every packet is acknowledged, alone or with others.
     pub const fn is_of_all(self) -> bool {
         !matches!(self, Self::Marked(_))
     }
@@ -85,8 +83,7 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
-    /// Records the arrival of a packet. Returns the packets to acknowledge now, if any: their
-    /// number, and how many of them were marked.
+    /// Returns the number of packets to acknowledge now, if any, and of marked ones among them.
     pub(crate) fn arrive(
         &mut self,
         acknowledged: Acknowledged,
@@ -119,51 +116,51 @@ impl Receipt {
 /// Packet that carries an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckPlan {
-    /// Payload, at least 1 B.
+    /// Payload in bytes, at least 1.
     pub payload_bytes: u32,
     /// Priority level.
     pub priority: Priority,
-    /// VC class; that of the pair by the lane rules if `None`.
+    /// VC class; that of the pair if `None`.
     pub vc_class: Option<VcClass>,
 }
 
 /// Reason why a flow with something to send is held back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Hold {
-    /// Window full: it waits for an acknowledgement.
+    /// Window full: waits for an acknowledgement.
     Window,
     /// Rate limit: the previous packet started too recently.
     RateLimit,
-    /// Policing: its class waits for tokens.
+    /// Policing: waits for tokens.
     Tokens,
 }
 
 /// Rate limits of the flows of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RateLimitPlan {
-    /// By endpoint: least time for the starts of [`REFILL_BYTES`] bytes of payload of a flow.
+    /// By endpoint: least time of [`REFILL_BYTES`] bytes of payload of a flow.
     pub refill: Box<[Span]>,
 }
 
-/// Rate limit of a flow: least time from the start of a packet to that of the next, by its payload,
-/// rounded up to a picosecond.
+/// Rate limit of a flow: least time between starts of packets, proportional to the payload of the
+/// first, rounded up to a picosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateLimit {
     refill: Span,
 }
 
 impl RateLimit {
-    /// Returns the rate limit with the given time for [`REFILL_BYTES`] bytes of payload.
+    /// Returns the limit with this time of [`REFILL_BYTES`] bytes of payload.
     pub const fn new(refill: Span) -> Self {
         Self { refill }
     }
 
-    /// Returns the least time for the starts of [`REFILL_BYTES`] bytes of payload.
+    /// Returns the time of [`REFILL_BYTES`] bytes of payload.
     pub const fn refill(self) -> Span {
         self.refill
     }
 
-    /// Returns the earliest start of the next packet, if one with this payload starts `now`.
+    /// Returns the earliest start of the packet after one with this payload that starts `now`.
     pub fn next_start(self, now: Time, payload_bytes: u32) -> Time {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let span = parts.div_ceil(u128::from(REFILL_BYTES));
@@ -175,7 +172,7 @@ impl RateLimit {
 mod tests {
     use super::*;
 
-    /// Returns the acknowledgements for packets that arrive every microsecond.
+    /// Packets arrive every microsecond.
     fn acks(acknowledged: Acknowledged, marked: &[bool]) -> Vec<Option<(u32, u32)>> {
         let mut receipt = Receipt::default();
         let arrive = |(index, marked): (usize, &bool)| {

@@ -1,4 +1,4 @@
-//! Parameters common to all switches and worms of a wormhole network.
+//! Parameters of wormhole networks.
 
 use crate::{PathLength, Priority};
 use gingham_kernel::Span;
@@ -32,27 +32,27 @@ length = { fixed = "64 B" }"#))]
 }
 
 impl Arbitration {
-    /// Whether the priorities of packets matter.
+    /// Whether priorities matter.
     #[inline]
     pub const fn has_levels(self) -> bool {
         matches!(self, Self::StrictPriority)
     }
 
-    /// Returns the level of a packet's priority in arbitration: only a higher one goes before it.
+    /// Returns the level in arbitration; only a higher one goes first.
     #[inline]
     pub const fn level(self, priority: Priority) -> usize {
         if self.has_levels() { priority.level() } else { 0 }
     }
 }
 
-/// Parameters common to all switches and worms of a wormhole run.
+/// Parameters of all switches and worms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WormholePlan {
     /// Time from reading a header to the request for its output.
     pub routing_delay: Span,
     /// Time from the grant of an output to its first flit.
     pub setup_delay: Span,
-    /// Whether the packet carries one route byte per switch.
+    /// Whether a packet carries a route byte per switch.
     pub route_bytes: bool,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
@@ -63,7 +63,7 @@ pub struct WormholePlan {
 }
 
 impl WormholePlan {
-    /// Returns the flits (bytes) of a worm at its source, for a payload over a path of this length.
+    /// Returns the flits (bytes) of a worm at its source.
     pub fn worm_flits(&self, payload_bytes: u32, length: PathLength) -> u64 {
         let route = if self.route_bytes { length.switches as u64 } else { 0 };
         let marks = length.in_transit_hosts as u64 * u64::from(self.mark_bytes);
