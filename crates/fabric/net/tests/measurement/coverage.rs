@@ -1,8 +1,7 @@
 //! Coverage of 95 % intervals, on processes whose true values are known in closed form.
 //!
-//! Two hundred seeds each, 0 to 199, none left out. A correct interval contains the true value in
-//! 190 of them, with a standard deviation of 3; `docs/concepts/measurement.md` shows the results of
-//! these tests.
+//! Seeds 0 to 199, none left out. A correct interval contains the true value in 190 of them, with a
+//! standard deviation of 3 (results in `docs/concepts/measurement.md`).
 
 use crate::feed::{Journey, class, collector_of, journey, plan};
 use gingham_kernel::{Purpose, Stream};
@@ -11,11 +10,9 @@ use gingham_net::measure::{Collector, Estimate, WarmUp, fairness};
 use std::ops::Range;
 
 const SEEDS: u64 = 200;
-/// Service time: one microsecond.
 const SERVICE: u64 = 1_000_000;
 
-/// A single server with fixed service times and Poisson arrivals, empty at first (Lindley's
-/// recursion).
+/// Fixed service times and Poisson arrivals, empty at first (Lindley's recursion).
 fn single_server(seed: u64, load: f64) -> impl Iterator<Item = Journey> {
     let mut arrivals = Stream::new(seed, "single server", Purpose::Arrival);
     let (mut now, mut free) = (0, 0);
@@ -27,7 +24,7 @@ fn single_server(seed: u64, load: f64) -> impl Iterator<Item = Journey> {
     })
 }
 
-/// Independent messages: exponential latencies with a mean of ten service times.
+/// Exponential latencies with a mean of ten service times.
 fn independent(seed: u64, load: f64) -> impl Iterator<Item = Journey> {
     let mut arrivals = Stream::new(seed, "independent", Purpose::Arrival);
     let mut latencies = Stream::new(seed, "independent", Purpose::Length);
@@ -52,15 +49,13 @@ fn real(value: u64) -> f64 {
     value as f64
 }
 
-/// Returns a run of about `messages` messages, with an automatic warm-up.
 fn run_of(messages: u64, load: f64) -> Plan {
     let mut plan = plan(1, whole(real(messages * SERVICE) / load));
     plan.stop.warm_up = None;
     plan
 }
 
-/// Returns the mean latency by Pollaczek and Khinchine: service, and a wait of half a service time
-/// times load / (1 - load).
+/// Pollaczek and Khinchine: service, and a wait of half a service time times load / (1 - load).
 fn single_server_latency_ps(load: f64) -> f64 {
     real(SERVICE) * (1.0 + load / (2.0 * (1.0 - load)))
 }
@@ -70,7 +65,6 @@ fn holds(estimate: Option<Estimate>, truth: f64) -> bool {
     (mean - truth).abs() <= half_width
 }
 
-/// Returns the collector of every seed.
 fn collectors<J: Iterator<Item = Journey>>(
     plan: &Plan,
     journeys: impl Fn(u64) -> J,
@@ -78,13 +72,11 @@ fn collectors<J: Iterator<Item = Journey>>(
     (0..SEEDS).map(|seed| collector_of(plan, journeys(seed))).collect()
 }
 
-/// Returns the number of runs with a property.
 fn count(collectors: &[Collector], is_so: impl Fn(&Collector) -> bool) -> usize {
     collectors.iter().filter(|collector| is_so(collector)).count()
 }
 
-/// Returns the number of runs of a single server whose interval of mean latency contains the true
-/// mean.
+/// Number of runs whose interval of mean latency contains the true mean.
 fn latency_held(collectors: &[Collector], load: f64) -> usize {
     let truth = single_server_latency_ps(load);
     count(collectors, |collector| holds(collector.report().class(class()).latency_ps, truth))
@@ -109,7 +101,7 @@ fn mean_latency_interval_covers_the_single_server_mean() {
     }
 }
 
-/// Returns the number of runs with a trend in latencies, and of those with a trend in the backlog.
+/// Numbers of runs with a trend in latencies, and in the backlog.
 fn trends(collectors: &[Collector]) -> [usize; 2] {
     let of = |collector: &Collector| collector.report().class(class());
     [
@@ -120,7 +112,7 @@ fn trends(collectors: &[Collector]) -> [usize; 2] {
 
 #[test]
 fn false_trend_rate_is_one_percent() {
-    // Two of 200 are expected, with a standard deviation of 1.4.
+    // Expected: two of 200, with a standard deviation of 1.4.
     let independent = collectors(&run_of(20_000, 0.5), |seed| independent(seed, 0.5));
     let server = collectors(&run_of(20_000, 0.5), |seed| single_server(seed, 0.5));
     for found in [trends(&independent), trends(&server)] {
@@ -135,8 +127,7 @@ fn server_with_5_percent_overload_is_saturated() {
     assert!(saturated >= 195, "{saturated} of {SEEDS}");
     let rising = trends(&runs);
     assert!(rising.iter().all(|rising| *rising >= 195), "{rising:?} of {SEEDS}");
-    // With an offered load equal to the capacity, the backlog fluctuates without end: one run in
-    // forty appears to grow as much.
+    // At capacity the backlog fluctuates without end: one run in forty appears to grow as much.
     let runs = collectors(&run_of(20_000, 1.0), |seed| single_server(seed, 1.0));
     let saturated = count(&runs, |collector| collector.report().class(class()).is_saturated());
     assert!(saturated <= 20, "{saturated} of {SEEDS}");
@@ -155,8 +146,8 @@ fn accepted_load_interval_covers_the_single_server_load() {
 
 #[test]
 fn interval_that_stops_the_run_covers_the_true_mean() {
-    // Results: 193, 195 and 183. A rule tested repeatedly ends when an interval is too narrow by
-    // chance, more so after short measurements.
+    // Results: 193, 195 and 183. A rule tested repeatedly ends at intervals too narrow by chance,
+    // more often after short measurements.
     for (width, load, least) in [(0.1, 0.5, 186), (0.05, 0.5, 186), (0.1, 0.8, 178)] {
         let mut plan = run_of(1_000_000, load);
         plan.stop.relative_width = Some(width);
@@ -174,7 +165,7 @@ fn percentile_intervals_cover_independent_messages() {
         let truth = -real(10 * SERVICE) * libm::log(1.0 - share);
         let held = count(&collectors, |collector| {
             let found = collector.report().percentiles(class(), &[share])[0].unwrap();
-            // Either end is the middle of its bin, exact to half a per cent.
+            // An end is the middle of its bin, exact to half a per cent.
             let low = real(found.low.unwrap().as_ps()) * 0.995;
             let high = found.high.map_or(f64::INFINITY, |high| real(high.as_ps()) * 1.005);
             (low..=high).contains(&truth)
@@ -186,8 +177,8 @@ fn percentile_intervals_cover_independent_messages() {
 
 #[test]
 fn percentile_of_too_few_messages_has_no_upper_bound() {
-    // 2,000 messages: two are above the 99.9th percentile, which has no upper end unless by chance
-    // (result: in 197 runs); the 99.99th would need 10,000.
+    // Two of 2,000 messages are above the 99.9th percentile: no upper end unless by chance (result:
+    // in 197 runs); the 99.99th needs 10,000 messages.
     let collectors = collectors(&run_of(2_000, 0.5), |seed| independent(seed, 0.5));
     let found = |collector: &Collector, share| collector.report().percentiles(class(), &[share])[0];
     assert_eq!(count(&collectors, |collector| found(collector, 0.5).unwrap().high.is_some()), 200);
@@ -199,9 +190,8 @@ fn percentile_of_too_few_messages_has_no_upper_bound() {
     assert_eq!(count(&collectors, |collector| found(collector, 0.9999).is_none()), 200);
 }
 
-/// Returns the number of runs whose interval of Jain's index contains the true value: each of 64
-/// sections has five messages for each unit of weight, each of a random flow drawn by these
-/// weights.
+/// Number of runs whose interval of Jain's index contains the true value. Each of 64 sections has
+/// five messages per unit of weight, of random flows drawn by weight.
 fn fairness_held(weights: &[usize]) -> usize {
     let owners: Vec<usize> =
         weights.iter().enumerate().flat_map(|(flow, weight)| vec![flow; *weight]).collect();
@@ -231,7 +221,7 @@ fn fairness_held(weights: &[usize]) -> usize {
 fn fairness_interval_covers_the_truth_even_at_1() {
     let unlike: Vec<usize> = [vec![1; 10], vec![2; 10]].concat();
     let held = [&[1; 4][..], &[1; 20], &[1; 100], &[1, 2, 3], &unlike].map(fairness_held);
-    // If all flows are equal, the half-width includes the bias, and nearly all intervals contain
-    // the true value. Without the bias the hundred flows would be found fair in one run of 200.
+    // For equal flows the half-width includes the bias. Without the bias the hundred flows would be
+    // found fair in one run of 200.
     assert!(held.iter().all(|held| *held >= 185), "{held:?}");
 }

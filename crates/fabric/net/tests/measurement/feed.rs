@@ -11,13 +11,11 @@ use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 
-/// Class of every message in scenarios with a single class.
 pub(crate) fn class() -> ClassId {
     ClassId::new(0)
 }
 
-/// Returns a run of two hosts at one switch that lasts `time_ps`, without warm-up, followed for a
-/// tenth of that.
+/// Two hosts at one switch, without warm-up, followed for a tenth of `time_ps`.
 pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -67,7 +65,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     }
 }
 
-/// Times and class of a message, in picoseconds.
+/// Times in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Journey {
     pub(crate) class: ClassId,
@@ -79,12 +77,11 @@ pub(crate) struct Journey {
     pub(crate) delivered: u64,
 }
 
-/// Returns a journey of the single class that enters the network when it is created.
+/// Enters the network at its creation.
 pub(crate) fn journey(created: u64, delivered: u64) -> Journey {
     Journey { class: class(), created, entered: created, head_arrived: delivered, delivered }
 }
 
-/// A collector with a feed of journeys in time order.
 pub(crate) struct Feed {
     pub(crate) collector: Collector,
     created: usize,
@@ -95,8 +92,7 @@ impl Feed {
         Self { collector: Collector::new(plan), created: 0 }
     }
 
-    /// Ends sections up to and including `ps`, as a simulation does before the events of that
-    /// instant.
+    /// Ends sections up to and including `ps`, before the events of that instant.
     pub(crate) fn end_sections(&mut self, ps: u64) {
         while self.collector.section_end().is_some_and(|end| end <= Time::from_ps(ps)) {
             self.collector.on_section_end(&[]);
@@ -107,7 +103,6 @@ impl Feed {
         self.create_of(journey, None)
     }
 
-    /// Creates a message of a flow, if flows are tracked.
     pub(crate) fn create_of(&mut self, journey: &Journey, flow: Option<FlowId>) -> Message {
         self.end_sections(journey.created);
         let message = Message {
@@ -141,7 +136,7 @@ impl Feed {
         });
     }
 
-    /// Feeds journeys, given in order of creation, until the collector reports the end of the run.
+    /// `journeys` are in order of creation.
     pub(crate) fn run(&mut self, journeys: impl IntoIterator<Item = Journey>) {
         let mut in_flight: Vec<(Journey, Message)> = Vec::new();
         for next in journeys {
@@ -157,8 +152,7 @@ impl Feed {
         self.end_sections(u64::MAX);
     }
 
-    /// Delivers messages due at `until` or before; the list is sorted by delivery, the next one
-    /// last.
+    /// Delivers messages up to `until`; the list is sorted by delivery, the next one last.
     fn deliver_until(&mut self, in_flight: &mut Vec<(Journey, Message)>, until: u64) {
         while let Some((journey, message)) = in_flight.last().copied() {
             if journey.delivered > until || self.is_over(journey.delivered) {
@@ -175,7 +169,6 @@ impl Feed {
     }
 }
 
-/// Returns a collector fed with all these journeys.
 pub(crate) fn collector_of(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Collector {
     let mut feed = Feed::new(plan);
     feed.run(journeys);

@@ -12,7 +12,6 @@ use gingham_topology::EndpointId;
 /// 1,024 slices of 10 ps, 64 sections of 160 ps; followed up to 11,264 ps.
 const TIME: u64 = 10_240;
 
-/// Returns a run with all flows counted.
 fn counted(classes: usize, time_ps: u64) -> Plan {
     let mut plan = plan(classes, time_ps);
     plan.measure.flows = true;
@@ -28,7 +27,7 @@ fn key(class: usize, source: usize) -> FlowKey {
     }
 }
 
-/// Adds one flow of class 0 for each source, with the number of the source.
+/// Adds one flow of class 0 for each source, numbered like it.
 fn with_flows(plan: &Plan, flows: usize) -> Feed {
     let mut feed = Feed::new(plan);
     for source in 0..flows {
@@ -37,8 +36,7 @@ fn with_flows(plan: &Plan, flows: usize) -> Feed {
     feed
 }
 
-/// Creates and delivers a message of a flow. Journeys are in order of creation, and each is
-/// delivered before the next is created.
+/// Journeys are in order of creation, and each is delivered before the next is created.
 fn carry(feed: &mut Feed, flow: usize, sample: &Journey) {
     let message = feed.create_of(sample, Some(FlowId::new(flow)));
     feed.deliver(sample, message);
@@ -90,7 +88,6 @@ fn dropped_message_is_not_counted_as_created_by_its_flow() {
 
 #[test]
 fn flow_interval_is_estimated_from_its_sections() {
-    // One message in each section except four.
     let mut feed = with_flows(&counted(1, TIME), 1);
     for section in 0..64 {
         let empty = [57, 58, 59, 63].contains(&section);
@@ -135,8 +132,8 @@ fn blocked_time_is_clipped_to_the_window() {
 
 #[test]
 fn flow_sums_survive_section_merging() {
-    // 2^31 ps: 64 sections of 2^24 ps, and then 64 of 2^25. The window is the second half, in which
-    // messages 54 to 99 start: 54 x 20 million are 6,258,176 above 2^30.
+    // 2^31 ps: 64 sections of 2^24 ps, then of 2^25. Messages 54 to 99 start in the second half: 54
+    // x 20 million are 6,258,176 above 2^30.
     let mut plan = counted(1, 1 << 31);
     plan.stop.warm_up = Some(Time::from_ps(1 << 30));
     let mut feed = with_flows(&plan, 1);
@@ -171,8 +168,8 @@ fn blocked_time_may_be_recorded_far_ahead() {
 
 #[test]
 fn blocked_time_recorded_ahead_may_have_several_causes() {
-    // A packet over lanes starts after the tick that takes it: tokens hold it back up to an instant
-    // beyond all sections of 2^24 ps, and its rate limit the next one from there on.
+    // A packet over lanes starts after the tick that takes it: tokens hold it back beyond all
+    // sections of 2^24 ps, and its rate limit the next one from there on.
     let mut plan = counted(1, 1 << 32);
     plan.stop.warm_up = Some(Time::ZERO);
     let mut feed = with_flows(&plan, 1);
@@ -187,8 +184,7 @@ fn blocked_time_recorded_ahead_may_have_several_causes() {
     assert!(window == 0.0 && close(rate_limit, 7.0 / 16.0) && close(tokens, 5.0 / 16.0));
 }
 
-/// Returns the fairness of class 0 whose flows deliver these numbers of messages of 100 bytes in
-/// every section.
+/// Flows deliver these numbers of messages of 100 bytes in every section.
 fn fairness_of(each: &[u64]) -> (f64, f64) {
     let mut feed = with_flows(&counted(1, TIME), each.len());
     for section in 0..64 {
@@ -217,7 +213,6 @@ fn fairness_is_computed_from_delivered_messages() {
 
 #[test]
 fn starved_flow_lowers_fairness() {
-    // Four flows with a message each in flight, one of which is delivered.
     let mut feed = with_flows(&counted(1, TIME), 4);
     for flow in 0..3 {
         feed.create_of(&journey(0, 0), Some(FlowId::new(flow)));
@@ -235,8 +230,8 @@ fn starved_flow_lowers_fairness() {
 
 #[test]
 fn equal_totals_are_fair_despite_unequal_sections() {
-    // 40 flows that deliver one message in every other section, half of them in even ones: each
-    // flow has 32, but no section is fair. With one more message of one flow: 32 in 39, 33 in one.
+    // 40 flows deliver one message in every other section, half of them in even ones: 32 each, but
+    // no section is fair. One flow has one more: 32 in 39, 33 in one.
     let mut feed = with_flows(&counted(1, TIME), 40);
     for section in 0..64_usize {
         let from = 160 * section as u64;
@@ -374,7 +369,6 @@ fn followed_flow_is_reported_per_step() {
     assert_eq!(latencies, [Some(1_450.0), None, None, Some(739.0)]);
     let latencies: Vec<_> = steps.iter().map(|step| step.smoothed.latency_mean_ps).collect();
     assert_eq!(latencies, [Some(1_450.0), Some(1_450.0), Some(739.0), Some(739.0)]);
-    // A flow without messages is followed as well.
     let unused: Vec<f64> =
         series[1].steps.iter().map(|step| step.own.accepted_bytes_per_ps).collect();
     assert_each(&unused, &[0.0; 4]);
@@ -391,7 +385,7 @@ fn messages_after_an_early_window_end_are_not_in_flight() {
     plan.stop.messages = Some(1);
     let mut feed = with_flows(&plan, 2);
     let followed = feed.create_of(&journey(10, 500), Some(FlowId::new(0)));
-    // In flight when the first has arrived: the window ends with the section before it.
+    // In flight when the first arrives: the window ends with the section before it.
     feed.create_of(&journey(350, 0), Some(FlowId::new(1)));
     assert_eq!(feed.collector.report().flows_in_flight(class()), 2);
     feed.deliver(&journey(10, 500), followed);

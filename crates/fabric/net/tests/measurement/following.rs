@@ -54,7 +54,6 @@ fn network_latency_starts_at_network_entry() {
 
 #[test]
 fn head_latency_ends_at_head_arrival() {
-    // Entered at 700, its head arrived at 760 and its tail at 900.
     let mut late = journey(100, 900);
     (late.entered, late.head_arrived) = (700, 760);
     let of = collector_of(&plan(1, TIME), [late, journey(1_000, 1_010)]).report().class(class());
@@ -96,7 +95,6 @@ fn running_measurement_reports_completed_sections() {
     assert_eq!(measured.window().end, Time::from_ps(320), "two sections have ended at 430 ps");
     assert_eq!(measured.class(class()).created, messages(2));
     assert_eq!(feed.collector.end(), Time::from_ps(11_264));
-    // Before the end of the first section there is no window and no result.
     let empty = Feed::new(&plan(1, TIME)).collector;
     let of = empty.report().class(class());
     assert_eq!((of.latency_ps, of.accepted_bytes_per_ps, of.latency_max), (None, None, None));
@@ -107,7 +105,7 @@ fn running_measurement_reports_completed_sections() {
 fn growing_backlog_is_saturation_but_constant_delay_is_not() {
     let time = 1 << 24;
     let at = |index: u64| index * (time / 4_000);
-    // Every message takes 5 % longer than the time to the next one, or a twentieth of the run each.
+    // Delivery at 1.05 times the instant of creation, or a twentieth of the run after it.
     let behind = (0..4_000).map(|index| journey(at(index), at(index) * 105 / 100 + 1));
     let delayed = (0..4_000).map(|index| journey(at(index), at(index) + time / 20));
     assert!(collector_of(&plan(1, time), behind).report().class(class()).is_saturated());

@@ -8,7 +8,7 @@ const TIME: u64 = 10_240;
 
 #[test]
 fn message_sample_is_uniform() {
-    // Five of forty messages, with 4,000 seeds: each message is expected to be kept 500 times.
+    // Five of forty messages, with 4,000 seeds: each is expected 500 times.
     let mut times_kept = [0_u32; 40];
     for seed in 0..4_000 {
         let mut plan = plan(1, TIME);
@@ -22,9 +22,9 @@ fn message_sample_is_uniform() {
             times_kept[delivery.message.number.index()] += 1;
         }
     }
-    // Binomial(4,000, 1/8) has the variance 437.5. For a fixed size the sum of the squares over it,
-    // times 39/40, is nearly chi-square with 39 degrees of freedom: it exceeds 73 with a
-    // probability of one in a thousand.
+    // Binomial(4,000, 1/8) has the variance 437.5. For a fixed size the sum of squares over it,
+    // times 39/40, is nearly chi-square with 39 degrees of freedom: above 73 with probability
+    // 1/1,000.
     let squares: u32 = times_kept.iter().map(|kept| kept.abs_diff(500) * kept.abs_diff(500)).sum();
     assert!(f64::from(squares) / 437.5 * 39.0 / 40.0 < 73.0, "{times_kept:?}");
 }
@@ -123,7 +123,6 @@ fn series_without_step_uses_slices_of_the_whole_run() {
     assert_eq!((series[1].from.as_ps(), series[1].to.as_ps()), (10, 20));
     assert_eq!((series[1].created.messages, series[2].delivered.messages), (1, 1));
     assert_eq!(series[1_023].latency_mean_ps, Some(65.0), "followed beyond the window");
-    // Warm-up is part of the series.
     let mut late = plan(1, TIME);
     late.stop.warm_up = Some(Time::from_ps(TIME / 2));
     assert_eq!(collector_of(&late, []).report().series(class()).len(), 1_024);

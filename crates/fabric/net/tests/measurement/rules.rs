@@ -12,7 +12,6 @@ use gingham_topology::EndpointId;
 /// 1,024 slices of 10 ps, 64 sections of 160 ps.
 const TIME: u64 = 10_240;
 
-/// Returns a message every 10 ps, each with the latency `latency`.
 fn every_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
     (0..1_200).map(move |index| journey(10 * index, 10 * index + latency(index)))
 }
@@ -26,9 +25,8 @@ fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, 
 fn message_limit_ends_the_window_at_a_section_end() {
     let mut plan = plan(1, TIME);
     plan.stop.messages = Some(40);
-    // Sixteen messages per section, each delivered 15 ps after its creation: at the end of the
-    // third section, at 480 ps, its last two are in flight, so that there are 40 at 640 ps, in the
-    // first three sections.
+    // Sixteen messages per section, each delivered after 15 ps: at 480 ps, the end of the third
+    // section, the last two are in flight; at 640 ps there are 40 in the first three.
     let (end, collector) = window(&plan, every_slice(|_| 15));
     assert_eq!(end.end, Time::from_ps(480));
     assert_eq!(collector.report().class(class()).followed_messages, 48);
@@ -40,16 +38,14 @@ fn message_limit_ends_the_window_at_a_section_end() {
 fn straggler_delays_the_message_limit() {
     let mut plan = plan(1, TIME);
     plan.stop.messages = Some(40);
-    // The message of 200 ps, in the second section, arrives at 2,000 ps.
+    // The message of 200 ps arrives at 2,000 ps, in the section that ends at 2,080.
     let (end, _) = window(&plan, every_slice(|index| if index == 20 { 1_800 } else { 5 }));
-    // At the section end of 2,080 ps it is delivered, and so are all before it.
     assert_eq!(end.end, Time::from_ps(2_080));
 }
 
 /// 2^20 ps in 1,024 slices of 1,024 ps.
 const LONG: u64 = 1 << 20;
 
-/// Returns a message every `LONG / 4,096` ps, each with the latency `latency`.
 fn four_a_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
     (0..5_000).map(move |index| journey(256 * index, 256 * index + latency(index)))
 }
@@ -70,7 +66,6 @@ fn relative_width_must_hold_twice_to_end_the_window() {
 fn unreached_relative_width_ends_with_the_run() {
     let mut plan = plan(1, LONG);
     plan.stop.relative_width = Some(0.01);
-    // Latencies differ from section to section far more than that.
     let (end, collector) =
         window(&plan, four_a_slice(|index| if index / 64 % 2 == 0 { 5 } else { 100 }));
     assert_eq!(end.end, Time::from_ps(LONG));
@@ -86,7 +81,6 @@ fn relative_width_must_hold_for_every_class() {
         let journeys = four_a_slice(|_| 5)
             .zip(0..)
             .map(|(sample, index)| Journey { class: ClassId::new(second(index)), ..sample });
-        // The second class is in all batches, or only in the last two.
         let (_, collector) = window(&plan, journeys);
         assert_eq!(collector.report().is_narrow_enough(), narrow, "{second_from}");
     }
@@ -98,7 +92,7 @@ fn accepted_load_does_not_wait_for_stragglers() {
     let mut plan = plan(1, time);
     plan.stop.relative_width = Some(0.01);
     plan.stop.quantity = Quantity::AcceptedLoad;
-    // A message every 2^18 ps, 64 per section; one of the second section takes until 1.5 x 2^30 ps.
+    // 64 messages per section; one of the second section takes until 1.5 x 2^30 ps.
     let straggler = |index: u64| if index == 100 { 3 << 29 } else { 1 };
     let journeys =
         || (0..9_000).map(|index| journey(index << 18, (index << 18) + straggler(index)));
@@ -114,11 +108,9 @@ fn accepted_load_does_not_wait_for_stragglers() {
 fn warm_up_ends_at_the_section_end_after_the_transient() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;
-    // 205 groups of five slices; the first 40 of them, 2,000 ps, far above the others, which
-    // alternate.
+    // 205 groups of five slices; the first 40, 2,000 ps, are far above the alternating others.
     let latency = |index: u64| if index < 200 { 90 } else { 5 + index / 5 % 2 };
     let (found, _) = window(&plan, every_slice(latency));
-    // 2,000 ps lie in the thirteenth section, which ends at 2,080 ps.
     assert_eq!((found.start, found.warm_up), (Time::from_ps(2_080), WarmUp::Found));
 }
 
@@ -127,7 +119,6 @@ fn slowest_class_determines_the_warm_up() {
     let mut plan = plan(3, TIME);
     plan.stop.warm_up = None;
     // Two classes alternate, ten slices each; the second is steady after 100 messages, at 3,000 ps.
-    // The third sends nothing.
     let journeys = every_slice(|_| 0).zip(0..1_024).map(|(sample, index)| {
         let second = index / 10 % 2 == 1;
         let first_ones = if second { 300 } else { 60 };
@@ -173,7 +164,6 @@ fn stopped_class_does_not_affect_the_warm_up() {
     let mut plan = plan(2, TIME);
     plan.stop.warm_up = None;
     plan.classes[1].active.end = Time::from_ps(4_000);
-    // The second class becomes slower until it stops; the first is steady.
     let journeys = every_slice(|_| 0).zip(0..1_024).map(|(sample, index)| {
         let second = index < 400 && index % 2 == 1;
         let latency = if second { 1 + index / 2 } else { 5 + index / 5 % 2 };
@@ -194,7 +184,6 @@ fn growing_latency_is_too_short_and_ends_no_window() {
     plan.stop.messages = Some(10);
     let (found, _) = window(&plan, every_slice(|index| 1 + index / 2));
     assert_eq!(found.warm_up, WarmUp::TooShort);
-    // The second half of the run remains.
     assert_eq!((found.start, found.end), (Time::from_ps(TIME / 2), Time::from_ps(TIME)));
 }
 

@@ -9,7 +9,7 @@ use gingham_topology::ChannelId;
 /// 64 sections of 160 ps.
 const TIME: u64 = 10_240;
 
-/// Returns a run with these channels followed in steps of 3,000 ps, with flits of 10 ps.
+/// Steps of 3,000 ps, flits of 10 ps.
 fn following(channels: &[usize]) -> Plan {
     let mut plan = plan(1, TIME);
     plan.follow = FollowPlan {
@@ -25,7 +25,6 @@ fn flits(data_flits: u64, control_flits: u64) -> ChannelCount {
     ChannelCount { data_flits, control_flits, ..ChannelCount::default() }
 }
 
-/// Takes the sample that is due, at `ps`.
 fn sample(feed: &mut Feed, ps: u64, counts: &[ChannelCount]) {
     assert_eq!(feed.collector.next_sample(), Some(Time::from_ps(ps)));
     feed.collector.on_sample(Time::from_ps(ps), counts);
@@ -69,8 +68,8 @@ fn followed_channel_is_reported_per_step() {
 
 #[test]
 fn samples_end_with_the_window() {
-    // The first section with an undelivered message is that of 3,300, when both others are
-    // delivered: the window ends before it, at 3,200.
+    // The first section with an undelivered message is that of 3,300: the window ends before it, at
+    // 3,200.
     let mut plan = following(&[1]);
     plan.stop.messages = Some(2);
     let mut feed = Feed::new(&plan);

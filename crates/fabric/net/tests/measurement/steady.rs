@@ -8,7 +8,6 @@ use gingham_net::measure::{ClassReport, WarmUp};
 /// 1,024 slices of 10 ps, 64 sections of 160 ps: 21 batches of three sections, the first of four.
 const TIME: u64 = 10_240;
 
-/// Returns the results for a message every 10 ps, each with the latency `latency`.
 fn found(latency: impl Fn(u64) -> u64) -> ClassReport {
     let journeys = (0..1_024).map(|index| journey(10 * index, 10 * index + latency(index)));
     collector_of(&plan(1, TIME), journeys).report().class(class())
@@ -20,7 +19,6 @@ fn assert_near(found: f64, expected: f64) {
 
 #[test]
 fn undelivered_messages_cause_saturation_and_backlog_trend() {
-    // One message of four is not delivered in the run.
     let of = found(|index| if index % 4 == 3 { 2 * TIME } else { 5 });
     let left = of.left_behind.unwrap();
     assert_near(left.mean, 0.25);
@@ -51,13 +49,12 @@ fn monotonic_latencies_have_a_trend() {
 
 #[test]
 fn class_with_few_messages_has_no_trend() {
-    // Nine messages, each slower than the one before.
     let few = (1..10).map(|index| journey(1_000 * index, 1_001 * index));
     let of = collector_of(&plan(1, TIME), few).report().class(class());
     assert_eq!((of.latency_trend, of.is_saturated()), (None, false));
     let of = collector_of(&plan(1, TIME), []).report().class(class());
     assert_eq!((of.left_behind, of.latency_trend, of.backlog_trend), (None, None, None));
-    // A window of nineteen sections is too short for intervals and, without one, for saturation.
+    // Nineteen sections are too few for intervals, and therefore for saturation.
     let mut short = plan(1, TIME);
     short.stop.warm_up = Some(Time::from_ps(45 * 160));
     let behind = (0..1_024).map(|index| journey(10 * index, 20 * index));
@@ -71,7 +68,6 @@ fn unsettled_class_does_not_affect_other_classes() {
     plan.stop.warm_up = None;
     plan.stop.messages = Some(10);
     let [steady, growing] = [0, 1].map(ClassId::new);
-    // Two classes alternate; one becomes slower.
     let journeys = (0..1_024).map(|index| {
         let latency = if index % 2 == 1 { 1 + index / 2 } else { 5 + index / 10 % 2 };
         let sample = journey(10 * index, 10 * index + latency);
@@ -87,7 +83,6 @@ fn unsettled_class_does_not_affect_other_classes() {
     assert_eq!(beginning(growing), (Time::from_ps(TIME / 2), WarmUp::TooShort));
     let window = report.window();
     assert_eq!((window.start, window.warm_up), (Time::ZERO, WarmUp::Found));
-    // A rule waits for all classes.
     assert_eq!(window.end, Time::from_ps(TIME));
     assert_eq!(report.class(steady).created.messages, 512);
     assert_eq!(report.class(growing).created.messages, 256);

@@ -43,7 +43,7 @@ fn last_section_ends_with_the_run() {
     assert_eq!(feed.collector.section_end(), Some(Time::from_ps(10_000)));
     feed.end_sections(10_000);
     assert_eq!(feed.collector.section_end(), None);
-    // The short section has its actual length: 10,000 ps with 100 bytes at 50 ps and at 9,990 ps.
+    // The short section has its actual length: 10,000 ps with 100 bytes each at 50 ps and 9,990 ps.
     let collector = collector_of(&plan(1, 10_000), [journey(0, 50), journey(1, 9_990)]);
     let accepted = collector.report().class(class()).accepted_bytes_per_ps.unwrap();
     assert!((accepted.mean - 200.0 / 10_000.0).abs() < 1e-15, "{accepted:?}");
@@ -51,7 +51,7 @@ fn last_section_ends_with_the_run() {
 
 #[test]
 fn section_merging_preserves_window_sums() {
-    // Equal messages in a run that doubles five times and in one that never does.
+    // A run that doubles five times and one that never does.
     let time = 1 << 35;
     let step = time / 3_000;
     let messages = |index: u64| journey(index * step, index * step + step / 3 + 50 * index);

@@ -6,7 +6,7 @@ use gingham_net::{ClassId, FlowKey, PathId, Plan, RoutingScheme};
 use gingham_topology::routing::{Algorithm, Buffer, Form, LaneSet, UpDown, route};
 use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
 
-/// Returns a plan with these cables, each between two names; single capitals are switches.
+/// Cables join two names each; single capitals are switches.
 fn plan(cables: &[(&str, &str)]) -> Plan {
     let mut builder = FabricBuilder::new();
     let mut nodes = std::collections::BTreeMap::new();
@@ -45,8 +45,8 @@ fn flow(fabric: &Fabric, name: &str) -> FlowKey {
     FlowKey { class: ClassId::new(0), source: host(from), destination: host(to), stream: None }
 }
 
-/// Parses waits from lines `place flow channel blocked lanes/lanes`. The place is `-` at a host,
-/// and the channel is `-` behind another packet.
+/// Lines are `place flow channel blocked lanes/lanes`. The place is `-` at a host, the channel `-`
+/// behind another packet.
 fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
     let fabric = &plan.fabric;
     let waiter = |line: &str| {
@@ -72,7 +72,6 @@ fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(waiter).collect()
 }
 
-/// Returns a description of a tree.
 fn described(plan: &Plan, tree: &Tree) -> String {
     let fabric = &plan.fabric;
     let name = |channel: ChannelId| {
@@ -168,8 +167,7 @@ fn channel_blocked_for_long_packets_is_no_root() {
         ["C->C1: branches A->B B->C | leaves A->B | depth 2 | hosts  | feed A1>C1 | \
              victims A2>C2 | 4 packets"]
     );
-    // If only short packets go on, their channel is the root and there are no knots; none of these
-    // waits is before it.
+    // If only short packets go on, their channel is the root; none of these waits is before it.
     let circle = "
         B->C   A1>C1  A->B   1/1
         B->C   A2>C2  A->B   0/1
