@@ -114,7 +114,7 @@ impl Adapter {
         Self { shared, waiting: 0, created: 0, levels, grouping, beside }
     }
 
-    /// Returns the adapters by endpoint, empty and with full token buckets.
+    /// Adapters by endpoint, empty and with full token buckets.
     pub(crate) fn all(plan: &Plan) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
         let is_controlled = plan.is_controlled() || plan.throttle().is_some();
@@ -288,18 +288,18 @@ impl Adapter {
         self.beside.as_ref().is_some_and(|beside| !beside.turns.is_empty())
     }
 
-    /// Returns the lanes of each group of queues, in ascending order.
+    /// Lanes of each group of queues, in ascending order.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = LaneSet> {
         self.grouping.lanes.iter().copied()
     }
 
-    /// Returns the group of a VC class.
+    /// Group of a VC class.
     #[inline]
     pub fn group_of(&self, vc_class: VcClass) -> usize {
         self.grouping.group_of(vc_class)
     }
 
-    /// Returns the groups with waiting packets, permitted or not, as bits.
+    /// Groups with waiting packets, permitted or not, as bits.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         self.waiting
@@ -329,8 +329,8 @@ impl Adapter {
 
     // Departures.
 
-    /// Returns the packet that [`Self::take`] would send `now`. A packet that lacks only tokens
-    /// counts as delayed from now on.
+    /// Packet that [`Self::take`] would send `now`. A packet that lacks only tokens counts as
+    /// delayed from now on.
     pub(crate) fn next(
         &mut self,
         flows: &mut Flows,

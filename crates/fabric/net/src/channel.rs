@@ -18,7 +18,7 @@ pub struct ChannelPlan {
 }
 
 impl ChannelPlan {
-    /// Returns the time of a byte in picoseconds.
+    /// Time of a byte in picoseconds.
     #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
     pub fn byte_ps(&self, flit_bytes: u32) -> f64 {
         self.flit.as_ps() as f64 / f64::from(flit_bytes)

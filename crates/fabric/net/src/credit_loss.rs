@@ -31,13 +31,12 @@ pub struct CreditLossPlan {
 const PERIOD_BYTES: u64 = 65_536 * 4;
 
 impl CreditLossPlan {
-    /// Returns the time from the last update of a lane to its repetition; `back` leads from
-    /// receiver to sender.
+    /// Time from the last update of a lane to its repetition; `back` leads from receiver to sender.
     pub fn period_on(&self, back: &ChannelPlan) -> Span {
         self.period.unwrap_or_else(|| back.bytes.of(PERIOD_BYTES))
     }
 
-    /// Returns whether an update is lost; `channel` is that of its receiver.
+    /// Whether an update is lost; `channel` is that of its receiver.
     pub fn is_lost(&self, seed: u64, channel: ChannelId, lane: u8, sent: Time) -> bool {
         if !self.sent.contains(&sent) || self.probability <= 0.0 {
             return false;

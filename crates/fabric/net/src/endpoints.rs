@@ -126,12 +126,12 @@ impl Endpoints {
         endpoints
     }
 
-    /// Returns the plan of the run.
+    /// Plan of the run.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// Returns the status of the run.
+    /// Status of the run.
     pub fn status(&self) -> &Status {
         &self.status
     }
@@ -141,12 +141,12 @@ impl Endpoints {
         self.status == Status::Running
     }
 
-    /// Returns the collector with all counts so far.
+    /// Collector with all counts so far.
     pub fn collector(&self) -> &Collector {
         &self.collector
     }
 
-    /// Returns the collector, for reports of in-transit hosts.
+    /// Collector, for reports of in-transit hosts.
     pub fn collector_mut(&mut self) -> &mut Collector {
         &mut self.collector
     }
@@ -156,39 +156,39 @@ impl Endpoints {
         self.collector.take_messages()
     }
 
-    /// Returns the number of sources.
+    /// Number of sources.
     pub fn source_count(&self) -> usize {
         self.sources.len()
     }
 
-    /// Returns the adapters, by endpoint.
+    /// Adapters, by endpoint.
     #[inline]
     pub fn adapters(&self) -> &[Adapter] {
         self.outbox.adapters()
     }
 
-    /// Returns the adapter of an endpoint.
+    /// Adapter of an endpoint.
     #[inline]
     pub fn adapter(&self, endpoint: EndpointId) -> &Adapter {
         &self.outbox.adapters()[endpoint.index()]
     }
 
-    /// Returns the optional notices that the endpoints need; constant over the run.
+    /// Optional notices that the endpoints need; constant over the run.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
 
-    /// Returns the notices recorded by the probe, in order; empty without a probe.
+    /// Notices recorded by the probe, in order; empty without a probe.
     pub fn noted(&self) -> &[Noted] {
         self.probe.as_ref().map_or(&[], |probe| probe.noted())
     }
 
-    /// Returns the requests of streams, by stream; empty without admission control.
+    /// Requests of streams, by stream; empty without admission control.
     pub fn requests(&self) -> &[Request] {
         self.admission.as_ref().map_or(&[], |admission| admission.requests())
     }
 
-    /// Returns the reserved bandwidth, if there is admission control.
+    /// Reserved bandwidth, if there is admission control.
     pub fn ledger(&self) -> Option<&Ledger> {
         self.admission.as_ref().map(|admission| admission.ledger())
     }
@@ -200,7 +200,7 @@ impl Endpoints {
 
     // Turns.
 
-    /// Returns the packet that [`Self::turn`] would send.
+    /// Packet that [`Self::turn`] would send.
     pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
         let adapter = self.outbox.adapter(endpoint);
         let throttle = self.throttle.as_deref_mut();
@@ -230,8 +230,8 @@ impl Endpoints {
         turn
     }
 
-    /// Returns the packets that an endpoint could send `now` over a free link: the first of each
-    /// queue, except those that wait for an acknowledgement or their rate limit.
+    /// Packets that an endpoint could send `now` over a free link: the first of each queue, except
+    /// those that wait for an acknowledgement or their rate limit.
     pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
         self.adapter(endpoint).queued(&self.flows, &self.messages, now)
     }
@@ -258,14 +258,14 @@ impl Endpoints {
 
     // Sections, deadlock checks and the end.
 
-    /// Returns the time before which events need no checkpoint. Deliveries, section ends and
-    /// deadlock checks change it.
+    /// Time before which events need no checkpoint. Deliveries, section ends and deadlock checks
+    /// change it.
     #[inline]
     pub fn checkpoint(&self) -> Time {
         self.checkpoints.next()
     }
 
-    /// Returns the next action if the next event happens at `next`.
+    /// Next action if the next event happens at `next`.
     pub fn due(&self, next: Option<Time>) -> Due {
         self.checkpoints.due(next, &self.collector)
     }
@@ -296,7 +296,7 @@ impl Endpoints {
         self.sources.crash_application(stream);
     }
 
-    /// Returns the counts of packets that entered and left the network.
+    /// Counts of packets that entered and left the network.
     pub fn conservation(&self) -> &Conservation {
         &self.conservation
     }

@@ -256,7 +256,7 @@ impl Flows {
         self.held.pop()
     }
 
-    /// Returns the number of flows with something to send that wait for an acknowledgement.
+    /// Number of flows with something to send that wait for an acknowledgement.
     pub(crate) fn shut(&self) -> usize {
         self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }

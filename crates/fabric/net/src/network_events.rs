@@ -49,12 +49,12 @@ pub struct NetworkEvents {
 }
 
 impl NetworkEvents {
-    /// Returns whether there are none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ordered.is_empty()
     }
 
-    /// Returns the events with their instants, in order.
+    /// Events with their instants, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Time, NetworkEvent)> {
         self.ordered.iter().copied()
     }

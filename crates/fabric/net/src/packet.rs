@@ -22,12 +22,12 @@ impl Priority {
     /// Number of levels.
     pub const LEVELS: u8 = 8;
 
-    /// Returns the priority of a level, from 0, the lowest; `None` beyond the highest.
+    /// Priority of a level, from 0, the lowest; `None` beyond the highest.
     pub const fn new(level: u8) -> Option<Self> {
         if level < Self::LEVELS { Some(Self(level)) } else { None }
     }
 
-    /// Returns the level.
+    /// Level.
     pub const fn level(self) -> usize {
         self.0 as usize
     }

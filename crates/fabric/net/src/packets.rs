@@ -89,19 +89,19 @@ pub struct PacketsPlan {
 }
 
 impl PacketsPlan {
-    /// Returns the bytes of a packet on the wire.
+    /// Bytes of a packet on the wire.
     #[inline]
     pub const fn wire_bytes(&self, payload_bytes: u32) -> u64 {
         payload_bytes as u64 + self.overhead_bytes as u64
     }
 
-    /// Returns the blocks of a packet in a buffer.
+    /// Blocks of a packet in a buffer.
     #[inline]
     pub const fn blocks(wire_bytes: u64) -> u64 {
         wire_bytes.div_ceil(BLOCK_BYTES as u64)
     }
 
-    /// Returns the capacity of an input over all lanes, in bytes.
+    /// Capacity of an input over all lanes, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let blocks: u64 = self.buffer_blocks.iter().copied().map(u64::from).sum();
         blocks * u64::from(BLOCK_BYTES)

@@ -26,14 +26,13 @@ pub struct PausesPlan {
 }
 
 impl PausesPlan {
-    /// Returns the time from a pause request to its effect at the sender; `back` leads there from
-    /// the receiver.
+    /// Time from a pause request to its effect at the sender; `back` leads there from the receiver.
     pub fn effect_delay(&self, back: &ChannelPlan) -> Span {
         back.delay + back.bytes.of(self.frame_bytes.into()) + self.response_time
     }
 
-    /// Returns the maximum bytes above the threshold, with packets from `shortest` to `longest`
-    /// bytes on the wire.
+    /// Maximum bytes above the threshold, with packets from `shortest` to `longest` bytes on the
+    /// wire.
     pub fn headroom_bytes(
         &self,
         channel: &ChannelPlan,

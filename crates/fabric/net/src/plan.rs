@@ -49,46 +49,45 @@ pub struct ClassPlan {
 }
 
 impl ClassPlan {
-    /// Returns whether its messages are created independently of the network's progress; only then
-    /// can it offer more than is accepted.
+    /// Whether its messages are created independently of the network's progress; only then can it
+    /// offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
     }
 
-    /// Returns the class to which it replies, if any.
+    /// Class to which it replies, if any.
     pub fn replied(&self) -> Option<ClassId> {
         Some(self.sources.first()?.replies()?.to)
     }
 
-    /// Returns the sending endpoints, each once, in the order of their first sources.
+    /// Sending endpoints, each once, in the order of their first sources.
     pub fn senders(&self) -> impl Iterator<Item = EndpointId> {
         let first =
             |index: &usize| self.sources[*index].stream().is_none_or(|stream| stream.number == 0);
         (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
-    /// Returns whether its packets may wait for anything but their link, which needs a queue per
-    /// flow.
+    /// Whether its packets may wait for anything but their link, which needs a queue per flow.
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
         is_delayed || self.window.is_some() || self.rate_limit.is_some()
     }
 
-    /// Returns the period with all of its sources active.
+    /// Period with all of its sources active.
     pub fn all_active(&self) -> Range<Time> {
         let later = self.sources.iter().map(SourcePlan::later_max).max().unwrap_or(Span::ZERO);
         self.active.start + later..self.active.end
     }
 
-    /// Returns the priorities of its packets and their acknowledgements.
+    /// Priorities of its packets and their acknowledgements.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
         let of_acks = self.window.as_ref().map(|window| window.ack.priority);
         std::iter::once(self.priority).chain(of_acks)
     }
 
-    /// Returns the maximum payload of a packet in bytes; `switches` gives the number on its route,
-    /// and is called only if needed.
+    /// Maximum payload of a packet in bytes; `switches` gives the number on its route, and is
+    /// called only if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
@@ -96,7 +95,7 @@ impl ClassPlan {
         policed.min(self.segmentation.longest_bytes(switches))
     }
 
-    /// Returns the maximum payload of a packet of a `message_bytes` message over all paths.
+    /// Maximum payload of a packet of a `message_bytes` message over all paths.
     pub fn longest_anywhere_bytes(&self, message_bytes: u32) -> u32 {
         let longest = match &self.segmentation {
             // The list need not increase with the switches.
@@ -157,7 +156,7 @@ impl StopPlan {
         }
     }
 
-    /// Returns the last instant that may be simulated.
+    /// Last instant that may be simulated.
     pub fn latest_end(&self) -> Time {
         self.time + self.follow
     }
@@ -205,7 +204,7 @@ pub struct FollowPlan {
 }
 
 impl FollowPlan {
-    /// Returns whether nothing is followed.
+    /// Whether nothing is followed.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty() && self.channels.is_empty()
     }
@@ -271,17 +270,17 @@ impl Plan {
         std::iter::successors(Some(class), |id| self.classes[id.index()].replied())
     }
 
-    /// Returns the last class of [`Self::reply_chain`].
+    /// Last class of [`Self::reply_chain`].
     pub fn reply_root(&self, class: ClassId) -> ClassId {
         self.reply_chain(class).last().unwrap_or(class)
     }
 
-    /// Returns the time of a byte on a channel, in picoseconds.
+    /// Time of a byte on a channel, in picoseconds.
     pub fn byte_ps(&self, channel: ChannelId) -> f64 {
         self.switching.byte_ps(self.channel(channel))
     }
 
-    /// Returns the VC class of a packet of a class between two endpoints.
+    /// VC class of a packet of a class between two endpoints.
     pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
         let of_pair = || self.lanes.allowed.vc_class_of_pair(source, destination);
         self.classes[class.index()].vc_class.unwrap_or_else(of_pair)
@@ -293,12 +292,12 @@ impl Plan {
         format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
-    /// Returns the lanes of a class anywhere.
+    /// Lanes of a class anywhere.
     pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
         self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
     }
 
-    /// Returns the scheduler of an arbiter place, if there is one.
+    /// Scheduler of an arbiter place, if there is one.
     pub fn arbiter(&self, place: ArbiterPlace) -> Option<&Scheduler> {
         match place {
             ArbiterPlace::CrossbarInput => self.switching.crossbar_input(),
@@ -308,13 +307,13 @@ impl Plan {
         }
     }
 
-    /// Returns whether lane weights at a place can change during a run.
+    /// Whether lane weights at a place can change during a run.
     pub fn can_weigh(&self, place: ArbiterPlace) -> bool {
         self.arbiter(place).is_some_and(Scheduler::can_change)
     }
 
-    /// Returns whether a channel has an arbiter of this kind: at its end for crossbar inputs,
-    /// otherwise at its start.
+    /// Whether a channel has an arbiter of this kind: at its end for crossbar inputs, otherwise at
+    /// its start.
     pub fn has_place(&self, place: ArbiterPlace, channel: ChannelId) -> bool {
         let Ends { source, target } = self.ends(channel);
         match place {
@@ -324,27 +323,26 @@ impl Plan {
         }
     }
 
-    /// Returns whether a node forwards packets.
+    /// Whether a node forwards packets.
     pub fn is_switch(&self, node: NodeId) -> bool {
         self.fabric.node(node).is_switch()
     }
 
-    /// Returns the highest priority of any class, acknowledgement or signal.
+    /// Highest priority of any class, acknowledgement or signal.
     pub fn highest_priority(&self) -> Priority {
         let of_classes = self.classes.iter().flat_map(ClassPlan::priorities);
         let of_signals = self.admission.as_ref().map(|admission| admission.priority);
         of_classes.chain(of_signals).max().unwrap_or_default()
     }
 
-    /// Returns whether packets may wait at a host for anything but their link, or have no message.
+    /// Whether packets may wait at a host for anything but their link, or have no message.
     pub fn is_controlled(&self) -> bool {
         self.probe.is_some()
             || self.admission.is_some()
             || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
-    /// Returns whether a counted buffer is at the end of a channel; hosts that accept everything
-    /// have none.
+    /// Whether a counted buffer is at the end of a channel; hosts that accept everything have none.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
         let target = self.ends(channel).target.node;
         let is_held = self.is_switch(target)
@@ -352,7 +350,7 @@ impl Plan {
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 
-    /// Returns the capacity of the buffer at the end of a channel over all lanes; 0 without one.
+    /// Capacity of the buffer at the end of a channel over all lanes; 0 without one.
     pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
         if self.has_buffer(channel) {
             self.switching.buffer_flits(self.channel(channel))
@@ -366,7 +364,7 @@ impl Plan {
         &self.channels[channel.index()]
     }
 
-    /// Returns all streams with their classes, in the order of [`crate::StreamId`].
+    /// All streams with their classes, in the order of [`crate::StreamId`].
     pub fn streams(&self) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
         let of_class = |(index, class)| {
             let sources: &[SourcePlan] = Self::sources_of(class);
@@ -381,8 +379,8 @@ impl Plan {
         &class.sources
     }
 
-    /// Returns the offered load of a sending class, as a fraction of the links of its sources;
-    /// `None` for backlogged classes, schedules and replies.
+    /// Offered load of a sending class, as a fraction of the links of its sources; `None` for
+    /// backlogged classes, schedules and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
         let class = &self.classes[class.index()];
         let byte_ps = |endpoint: EndpointId| self.byte_ps(self.fabric.endpoint_channel(endpoint));

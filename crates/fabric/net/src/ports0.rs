@@ -51,7 +51,7 @@ impl Plan {
         ChannelPlan { delay: Span::ZERO, slack, ..*self.channel(fastest) }
     }
 
-    /// Returns whether all paths between two endpoints exist.
+    /// Whether all paths between two endpoints exist.
     pub fn is_routed(&self, from: EndpointId, to: EndpointId) -> bool {
         self.routing.path_ids().all(|path| self.path(path, from, to).is_some())
     }
@@ -60,7 +60,7 @@ impl Plan {
         self.fabric.node(node).kind == gingham_topology::NodeKind::Port0
     }
 
-    /// Returns the channel to the port 0 to which a packet was diverted at the end of `input`.
+    /// Channel to the port 0 to which a packet was diverted at the end of `input`.
     pub fn into_end(&self, input: ChannelId, packet: &Packet) -> ChannelId {
         let switch = self.fabric.target(input).node;
         debug_assert_eq!(self.fabric.port_0(switch), Some(packet.destination), "of this switch");

@@ -68,7 +68,7 @@ impl RoutingScheme {
         scheme
     }
 
-    /// Returns the scheme with one path for each pair.
+    /// Scheme with one path for each pair.
     pub fn by_pair(routes: Routes) -> Self {
         Self::new(vec![routes], Decision::ByPair)
     }
@@ -110,7 +110,7 @@ impl RoutingScheme {
         );
     }
 
-    /// Returns the routes of a path.
+    /// Routes of a path.
     #[inline]
     pub fn routes(&self, path: PathId) -> &Routes {
         &self.paths[path.index()]
@@ -121,19 +121,19 @@ impl RoutingScheme {
         PathId::direct(self.paths.len()).chain((0..self.vias.len()).map(PathId::over))
     }
 
-    /// Returns whether all packets of a pair take one path, apart from adaptive routing.
+    /// Whether all packets of a pair take one path, apart from adaptive routing.
     pub fn has_one_path(&self) -> bool {
         self.paths.len() == 1 && self.vias.is_empty()
     }
 
-    /// Returns the routes with their lanes for the deadlock proof.
+    /// Routes with their lanes for the deadlock proof.
     pub fn route_set<'a>(&'a self, lanes: Option<&'a Lanes>, ejection: Ejection) -> RouteSet<'a> {
         let over_switches = !self.vias.is_empty();
         RouteSet { ejection, over_switches, ..RouteSet::new(&self.paths, lanes) }
     }
 
-    /// Returns the probability of a path for a packet of a message with `message_bytes` of payload;
-    /// `None` if it depends on the state of the network.
+    /// Probability of a path for a packet of a message with `message_bytes` of payload; `None` if
+    /// it depends on the state of the network.
     pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
         let alternative = self.decision.alternative(message_bytes)?;
         Some(match path.via() {
@@ -144,30 +144,29 @@ impl RoutingScheme {
         })
     }
 
-    /// Returns whether a packet of a message with a payload in this range may take a path.
+    /// Whether a packet of a message with a payload in this range may take a path.
     pub fn may_take(&self, path: PathId, message_bytes: &RangeInclusive<u32>) -> bool {
         // The probability is monotonic in the length.
         let ends = [*message_bytes.start(), *message_bytes.end()];
         ends.into_iter().any(|bytes| self.probability(path, bytes).is_none_or(|of| of > 0.0))
     }
 
-    /// Returns whether any path leads through an in-transit host.
+    /// Whether any path leads through an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
         self.paths.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the maximum number of legs over intermediate switches, 1 for direct paths.
+    /// Maximum number of legs over intermediate switches, 1 for direct paths.
     pub const fn legs_over_switches(&self) -> u8 {
         if self.vias.is_empty() { 1 } else { 2 }
     }
 
-    /// Returns whether any path has several legs.
+    /// Whether any path has several legs.
     pub fn has_legs(&self) -> bool {
         self.has_in_transit_hosts() || !self.vias.is_empty()
     }
 
-    /// Returns the endpoint to which a leg leads: one at the intermediate switch, or the
-    /// destination.
+    /// Endpoint to which a leg leads: one at the intermediate switch, or the destination.
     #[inline]
     pub fn end_of_leg(&self, packet: &Packet, leg: u8) -> EndpointId {
         match packet.path_id.via() {
@@ -176,7 +175,7 @@ impl RoutingScheme {
         }
     }
 
-    /// Returns whether packets select an output at every switch.
+    /// Whether packets select an output at every switch.
     pub const fn is_adaptive(&self) -> bool {
         matches!(self.decision, Decision::AtSwitches(_))
     }

@@ -56,15 +56,14 @@ pub enum SlackError {
 }
 
 impl SlackBuffer {
-    /// Returns the number of flits that can arrive from the one that passes the STOP mark on:
-    /// ceil(2d / f) + 3.
+    /// Number of flits that can arrive from the one that passes the STOP mark on: ceil(2d / f) + 3.
     pub fn headroom(flit: Span, delay: Span) -> u32 {
         let in_flight = (delay * 2).div_ceil(flit);
         u32::try_from(in_flight + 3).expect("a cable holds fewer than 2^32 flits")
     }
 
-    /// Returns the buffer enlarged as a cable requires; `first_flit_delay` is the wait of a header
-    /// at the switch.
+    /// Buffer enlarged as a cable requires; `first_flit_delay` is the wait of a header at the
+    /// switch.
     #[must_use]
     pub fn scaled(self, flit: Span, delay: Span, first_flit_delay: Span) -> Self {
         let headroom = Self::headroom(flit, delay);

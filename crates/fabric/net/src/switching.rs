@@ -27,7 +27,7 @@ pub enum Switching {
 }
 
 impl Switching {
-    /// Returns the bytes of a flit; 1 for packets without flits.
+    /// Bytes of a flit; 1 for packets without flits.
     pub fn flit_bytes(&self) -> u32 {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => 1,
@@ -35,7 +35,7 @@ impl Switching {
         }
     }
 
-    /// Returns the time of a byte on a channel, in picoseconds.
+    /// Time of a byte on a channel, in picoseconds.
     pub fn byte_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) => channel.byte_ps(1),
@@ -44,7 +44,7 @@ impl Switching {
         }
     }
 
-    /// Returns the time of a flit on a channel, in picoseconds.
+    /// Time of a flit on a channel, in picoseconds.
     pub fn flit_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => channel.byte_ps(1),
@@ -52,7 +52,7 @@ impl Switching {
         }
     }
 
-    /// Returns the cycle of all switches in picoseconds, if any.
+    /// Cycle of all switches in picoseconds, if any.
     pub fn cycle_ps(&self) -> Option<u64> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -60,8 +60,8 @@ impl Switching {
         }
     }
 
-    /// Returns whether switches report packets that wait for outputs: those of whole packets with
-    /// input buffers only.
+    /// Whether switches report packets that wait for outputs: those of whole packets with input
+    /// buffers only.
     pub fn reports_waiting_for_outputs(&self) -> bool {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => false,
@@ -69,7 +69,7 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of an input port among its lanes, if any.
+    /// Scheduler of an input port among its lanes, if any.
     pub fn crossbar_input(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -77,7 +77,7 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of an output port among its lanes with holders that can send, if any.
+    /// Scheduler of an output port among its lanes with holders that can send, if any.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -85,7 +85,7 @@ impl Switching {
         }
     }
 
-    /// Returns whether channels are divided into lanes, even if only into one.
+    /// Whether channels are divided into lanes, even if only into one.
     pub const fn has_lanes(&self) -> bool {
         match self {
             Self::Wormhole(_) => false,
@@ -93,7 +93,7 @@ impl Switching {
         }
     }
 
-    /// Returns the word for packets that wait for each other.
+    /// Word for packets that wait for each other.
     pub const fn packets(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "worms",
@@ -101,7 +101,7 @@ impl Switching {
         }
     }
 
-    /// Returns the word for the owners of their buffers.
+    /// Word for the owners of packet buffers.
     pub const fn buffers(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "channels",
@@ -126,8 +126,8 @@ impl Switching {
         }
     }
 
-    /// Returns the bytes of a packet in the pool of its first in-transit host, after `switches`
-    /// switches and without the mark.
+    /// Bytes of a packet in the pool of its first in-transit host, after `switches` switches and
+    /// without the mark.
     pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {

@@ -150,17 +150,17 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Returns the limit with this time of [`REFILL_BYTES`] bytes of payload.
+    /// Limit with this time of [`REFILL_BYTES`] bytes of payload.
     pub const fn new(refill: Span) -> Self {
         Self { refill }
     }
 
-    /// Returns the time of [`REFILL_BYTES`] bytes of payload.
+    /// Time of [`REFILL_BYTES`] bytes of payload.
     pub const fn refill(self) -> Span {
         self.refill
     }
 
-    /// Returns the earliest start of the packet after one with this payload that starts `now`.
+    /// Earliest start of the packet after one with this payload that starts `now`.
     pub fn next_start(self, now: Time, payload_bytes: u32) -> Time {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let span = parts.div_ceil(u128::from(REFILL_BYTES));

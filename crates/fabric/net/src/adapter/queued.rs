@@ -16,8 +16,8 @@ use crate::messages::Messages;
 use gingham_kernel::Time;
 
 impl Adapter {
-    /// Returns the first packet of each queue, except those that wait for an acknowledgement or
-    /// their rate limit.
+    /// First packet of each queue, except those that wait for an acknowledgement or their rate
+    /// limit.
     pub(crate) fn queued(&self, flows: &Flows, messages: &Messages, now: Time) -> Vec<Queued> {
         let mut found = Vec::new();
         let levels = usize::from(self.levels);

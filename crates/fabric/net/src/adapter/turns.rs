@@ -84,8 +84,8 @@ impl Turns {
         !self.ordered.is_empty() || self.flows > 0
     }
 
-    /// Returns the first packet without a message, and the flows permitted to send at `now` by
-    /// their rate limits.
+    /// First packet without a message, and the flows permitted to send at `now` by their rate
+    /// limits.
     pub(super) fn firsts<'a>(
         &'a self,
         flows: &'a Flows,

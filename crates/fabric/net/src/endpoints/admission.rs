@@ -232,7 +232,7 @@ impl Admission {
         self.order_weights(outbox);
     }
 
-    /// Returns the stream of a message, if streams of its class make requests.
+    /// Stream of a message, if streams of its class make requests.
     fn stream_of(
         &self,
         slot: MessageSlot,

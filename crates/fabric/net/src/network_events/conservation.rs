@@ -29,7 +29,7 @@ impl Conservation {
         self.lost += 1;
     }
 
-    /// Returns the number of bad packets that their destinations discarded.
+    /// Number of bad packets that their destinations discarded.
     pub const fn lost(&self) -> u64 {
         self.lost
     }

@@ -45,7 +45,7 @@ pub struct Contention {
 }
 
 impl Contention {
-    /// Returns the initial state.
+    /// Initial state.
     pub fn new(plan: &ContentionPlan) -> Self {
         let path_id = if plan.start > plan.above { PathId::ALTERNATIVE } else { PathId::PRIMARY };
         Self { coefficient: plan.start, path_id }

@@ -135,17 +135,17 @@ pub struct SwitchDecision {
 }
 
 impl Decision {
-    /// Returns whether hosts select a path for each packet.
+    /// Whether hosts select a path for each packet.
     pub const fn is_at_source(&self) -> bool {
         matches!(self, Self::ByLength { .. } | Self::AtRandom { .. } | Self::ByContention(_))
     }
 
-    /// Returns whether the state of the network influences the selection.
+    /// Whether the state of the network influences the selection.
     pub const fn depends_on_network(&self) -> bool {
         matches!(self, Self::ByContention(_) | Self::AtSwitches(_))
     }
 
-    /// Returns the probability of an alternative path; `None` if it depends on the network.
+    /// Probability of an alternative path; `None` if it depends on the network.
     pub(super) fn alternative(&self, message_bytes: u32) -> Option<f64> {
         match self {
             Self::ByPair | Self::AtSwitches(_) => Some(0.0),
@@ -157,7 +157,7 @@ impl Decision {
         }
     }
 
-    /// Returns the selection at switches, if there is one.
+    /// Selection at switches, if there is one.
     pub const fn at_switches(&self) -> Option<SwitchDecision> {
         match self {
             Self::AtSwitches(decision) => Some(*decision),

@@ -17,8 +17,8 @@ impl PathId {
     /// Largest number of intermediate switches.
     pub const VIAS_MAX: usize = u16::MAX as usize - 1;
 
-    /// Returns the path over an intermediate switch, by its index in
-    /// [`crate::RoutingScheme::vias`], below [`Self::VIAS_MAX`].
+    /// Path over an intermediate switch, by its index in [`crate::RoutingScheme::vias`], below
+    /// [`Self::VIAS_MAX`].
     pub fn over(via: usize) -> Self {
         Self(u16::try_from(via + 2).expect("a scheme has at most VIAS_MAX intermediate switches"))
     }
@@ -27,14 +27,13 @@ impl PathId {
         (0..=u16::MAX).take(count).map(Self)
     }
 
-    /// Returns the index of its routes in [`crate::RoutingScheme::paths`]; 0 for paths over a
-    /// switch.
+    /// Index of its routes in [`crate::RoutingScheme::paths`]; 0 for paths over a switch.
     #[inline]
     pub const fn index(self) -> usize {
         (self.0 == 1) as usize
     }
 
-    /// Returns the index of its intermediate switch in [`crate::RoutingScheme::vias`].
+    /// Index of its intermediate switch in [`crate::RoutingScheme::vias`].
     #[inline]
     pub const fn via(self) -> Option<usize> {
         match self.0.checked_sub(2) {
@@ -75,8 +74,8 @@ impl Plan {
         assert!(self.routing.vias.iter().all(is_at_switch), "a leg ends at a switch");
     }
 
-    /// Returns the channels of a path, leg by leg; `None` if there is none. A cable between two
-    /// endpoints is their only path.
+    /// Channels of a path, leg by leg; `None` if there is none. A cable between two endpoints is
+    /// their only path.
     pub fn legs(
         &self,
         path: PathId,
@@ -100,8 +99,8 @@ impl Plan {
         Some(vec![to_switch, onward])
     }
 
-    /// Returns the channels of a path; `None` if there is none. The path from an endpoint to itself
-    /// leads to the switch and back.
+    /// Channels of a path; `None` if there is none. The path from an endpoint to itself leads to
+    /// the switch and back.
     pub fn path(
         &self,
         path: PathId,
@@ -126,16 +125,15 @@ impl Plan {
         Some(path.channels().to_vec())
     }
 
-    /// Returns the maximum number of switches between two endpoints over all paths; 0 if one cable
-    /// joins them.
+    /// Maximum number of switches between two endpoints over all paths; 0 if one cable joins them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
         let switches = |path| self.length_from(path, first, destination).switches;
         self.routing.path_ids().map(switches).max().unwrap_or(0)
     }
 
-    /// Returns the lanes of a VC class on each channel of a path after the cable of the source, up
-    /// to the first in-transit host; `None` if there is no path.
+    /// Lanes of a VC class on each channel of a path after the cable of the source, up to the first
+    /// in-transit host; `None` if there is no path.
     pub fn lanes_along(
         &self,
         path: PathId,
@@ -164,8 +162,8 @@ impl Plan {
         Some(found)
     }
 
-    /// Returns the length of a path; `first` is the node at the end of the source's cable. Zero if
-    /// there is no path.
+    /// Length of a path; `first` is the node at the end of the source's cable. Zero if there is no
+    /// path.
     pub fn length_from(&self, path: PathId, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
             return PathLength::default();
@@ -191,7 +189,7 @@ impl Plan {
         }
     }
 
-    /// Returns the length of a path over these channels, the first of them from the first switch.
+    /// Length of a path over these channels, the first of them from the first switch.
     pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
         let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
         let switches = onward.iter().filter(from_switch).count();

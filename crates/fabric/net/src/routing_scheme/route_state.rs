@@ -21,8 +21,7 @@ pub struct RouteState {
 }
 
 impl RouteState {
-    /// Returns the state of a packet that enters the network; `first_node` is at the end of its
-    /// host's cable.
+    /// State of a packet that enters the network; `first_node` is at the end of its host's cable.
     #[expect(clippy::inline_always, reason = "a packet's record is built in its place")]
     #[inline(always)]
     pub fn new(plan: &Plan, packet: &Packet, first_node: NodeId) -> Self {
@@ -116,7 +115,7 @@ impl RouteState {
         self.hops += 1;
     }
 
-    /// Returns the permitted lanes of `outgoing` after `incoming`, and enters its dateline class.
+    /// Enters the dateline class of `outgoing` after `incoming`. Returns the permitted lanes there.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn enter(
@@ -164,13 +163,13 @@ impl RouteState {
         self.path = Some(KeptPath::ending_with(into_end, onward, in_transit_hosts));
     }
 
-    /// Returns the number of in-transit hosts on the path.
+    /// Number of in-transit hosts on the path.
     pub fn in_transit_hosts(&self) -> u16 {
         let hosts = self.path.map_or(0, KeptPath::in_transit_hosts);
         u16::try_from(hosts).expect("a path has few in-transit hosts")
     }
 
-    /// Returns the length of the whole path; `first_node` is at the end of the host's cable.
+    /// Length of the whole path; `first_node` is at the end of the host's cable.
     pub fn length(&self, plan: &Plan, packet: &Packet, first_node: NodeId) -> PathLength {
         match self.path.filter(|_| packet.path_id.via().is_none()) {
             Some(path) => path.into(),
@@ -211,7 +210,7 @@ mod tests {
         Packet { path_id, ..packet }
     }
 
-    /// Returns the channels of a packet, and the lanes of each after the first.
+    /// Channels of a packet, and the lanes of each after the first.
     fn followed(plan: &Plan, packet: &Packet) -> (Vec<ChannelId>, Vec<LaneSet>) {
         let mut incoming = plan.fabric.endpoint_channel(packet.source);
         let target = |channel| plan.fabric.target(channel).node;

@@ -60,7 +60,7 @@ impl SourceChooser {
         Self { state, over_switches }
     }
 
-    /// Returns the path of a packet that starts now, of a message with `message_bytes` of payload.
+    /// Path of a packet that starts now, of a message with `message_bytes` of payload.
     pub fn choose(&mut self, packet: &Packet, message_bytes: u32) -> PathId {
         let takes_alternative = match &mut self.state {
             State::ByPair => return packet.path_id,

@@ -67,8 +67,8 @@ pub struct OutputChoice {
 }
 
 impl Plan {
-    /// Returns the outputs of a VC class from a switch towards `to`, in port order, under adaptive
-    /// routing; with a `chosen` output, that one and the escape lanes of the table's output.
+    /// Outputs of a VC class from a switch towards `to`, in port order, under adaptive routing;
+    /// with a `chosen` output, that one and the escape lanes of the table's output.
     pub fn outputs(
         &self,
         switch: NodeId,
@@ -122,13 +122,13 @@ impl SwitchChooser {
         Some(Self { decision, draws })
     }
 
-    /// Returns whether a head keeps its first choice.
+    /// Whether a head keeps its first choice.
     pub fn is_for_good(&self) -> bool {
         self.decision.reselect == Reselect::Never
     }
 
-    /// Returns the choice of a head at a tick, as an index into `credits`: those on the judged
-    /// lanes of each output ([`OutputChoice::judged`]), at least one.
+    /// Choice of a head at a tick, as an index into `credits`: those on the judged lanes of each
+    /// output ([`OutputChoice::judged`]), at least one.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);

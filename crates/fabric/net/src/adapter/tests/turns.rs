@@ -207,7 +207,7 @@ impl Lists {
         (there + now - since).min(full) / token_ps >= u64::from(bytes)
     }
 
-    /// Returns the next packet of a group, and the messages that requested tokens in vain.
+    /// Next packet of a group, and the messages that requested tokens in vain.
     fn who(&self, group: usize, now: u64) -> (Option<Goes>, Vec<usize>) {
         let mut short = Vec::new();
         for level in (0..LEVELS).rev() {

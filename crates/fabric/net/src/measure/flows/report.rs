@@ -19,7 +19,7 @@ impl HeldShares {
         Self(sum.held_ps().map(|held_ps| if over_ps > 0.0 { held_ps / over_ps } else { 0.0 }))
     }
 
-    /// Returns the fraction for one reason.
+    /// Fraction for one reason.
     pub const fn of(&self, hold: Hold) -> f64 {
         self.0[place(hold)]
     }
@@ -121,15 +121,15 @@ pub fn fairness(sums: &[f64]) -> Option<f64> {
 }
 
 impl RunReport<'_> {
-    /// Returns the results of each flow used in the window, by class, source and destination, for
-    /// classes with counted flows.
+    /// Results of each flow used in the window, by class, source and destination, for classes with
+    /// counted flows.
     pub fn flows(&self) -> Vec<FlowReport> {
         let mut flows: Vec<_> = self.used().filter_map(|flow| self.flow(flow)).collect();
         flows.sort_by_key(|flow| flow.key);
         flows
     }
 
-    /// Returns the results of the flows of a class in the window, if they are counted.
+    /// Results of the flows of a class in the window, if they are counted.
     pub fn class_flows(&self, class: ClassId) -> Option<ClassFlows> {
         let FlowCollector { is_counted, acks_waiting_max, .. } = self.all_flows();
         if !is_counted[class.index()] {
@@ -155,8 +155,8 @@ impl RunReport<'_> {
         })
     }
 
-    /// Returns the number of flows of a class with undelivered messages, created before the end of
-    /// the window once that is known; zero if flows are not counted.
+    /// Number of flows of a class with undelivered messages, created before the end of the window
+    /// once that is known; zero if flows are not counted.
     pub fn flows_in_flight(&self, class: ClassId) -> usize {
         let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
         let end = self.followed_until();
@@ -184,7 +184,7 @@ impl RunReport<'_> {
         })
     }
 
-    /// Returns the flows with a message to deliver at any time of the window.
+    /// Flows with a message to deliver at any time of the window.
     fn used(&self) -> impl Iterator<Item = &Flow> {
         let is_used = |flow: &&Flow| {
             let sections = self.class_sections(flow.key.class);
