@@ -47,7 +47,7 @@ pub struct Delivery {
     pub hops: u16,
     /// In-transit hosts that re-injected it.
     pub in_transit_hosts: u16,
-    /// Number of packets of the message.
+    /// Number of packets.
     pub packets: u32,
     /// Their bytes on the source's cable.
     pub wire_bytes: u64,

@@ -20,8 +20,7 @@ use crate::{Endpoints, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// A change of the network or its hosts during a run. Events of one instant happen in the order of
-/// this type.
+/// A change during a run. Events of one instant happen in the order of this type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NetworkEvent {
     /// A host crashes: its endpoint creates no more messages and ignores replies to its admission

@@ -17,7 +17,7 @@ use gingham_topology::routing::LANES_MAX;
 pub struct PausesPlan {
     /// Fill above which a receiver requests a pause, in bytes, by lane.
     pub pause_bytes: [u64; LANES_MAX as usize],
-    /// Fill at the end of a pause, in bytes, by lane; at most `pause_bytes`.
+    /// Highest fill that ends a pause, in bytes, by lane; at most `pause_bytes`.
     pub resume_bytes: [u64; LANES_MAX as usize],
     /// Bytes of a pause frame on the wire; at least one.
     pub frame_bytes: u32,

@@ -30,13 +30,13 @@ pub struct ClassPlan {
     pub name: String,
     /// Period of message creation.
     pub active: Range<Time>,
-    /// Priority of the packets of the class.
+    /// Priority of its packets.
     pub priority: Priority,
     /// VC class of its packets; `None` uses that of each pair.
     pub vc_class: Option<VcClass>,
     /// Segmentation of messages into packets.
     pub segmentation: SegmentationPlan,
-    /// Policing of the class at hosts; `None` is unlimited.
+    /// Policing at hosts; `None` is unlimited.
     pub policing: Option<PolicingPlan>,
     /// Window of each flow; `None` is unlimited.
     pub window: Option<WindowPlan>,
@@ -138,7 +138,7 @@ pub struct StopPlan {
     pub quantity: Quantity,
     /// Number of messages of all classes, created in the window and delivered, at which it ends.
     pub messages: Option<u64>,
-    /// Time for undelivered messages of the window to arrive.
+    /// Time after the window for its undelivered messages to arrive.
     pub follow: Span,
 }
 
@@ -178,7 +178,7 @@ pub enum KeptMessages {
 /// Data recorded in addition to sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeasurePlan {
-    /// Selection of individual records of messages.
+    /// Kept records of messages.
     pub messages: KeptMessages,
     /// Maximum size of a sample.
     pub sample_size: usize,
@@ -249,11 +249,11 @@ pub struct Plan {
     pub classes: Vec<ClassPlan>,
     /// End of the window.
     pub stop: StopPlan,
-    /// Data recorded in addition to sums.
+    /// Recorded data.
     pub measure: MeasurePlan,
-    /// Flows and channels with time series.
+    /// Followed flows and channels.
     pub follow: FollowPlan,
-    /// Congestion marking by switches, if any.
+    /// Congestion marking, if any.
     pub marking: Option<Marking>,
     /// Probe, for comparing two simulations.
     pub probe: Option<ProbePlan>,

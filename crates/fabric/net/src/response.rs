@@ -49,22 +49,18 @@ pub(crate) trait Respond {
     /// State of a flow.
     type Memory: Adapt;
 
-    /// Marking policy for which the response is designed; `None` if marks have no effect.
     fn marking(&self) -> Option<&'static str> {
         Some("input-triggered")
     }
 
-    /// Whether it reacts to round trips, for which all packets must be acknowledged.
     fn needs_round_trips(&self) -> bool {
         false
     }
 
-    /// Whether it changes windows, which need single acknowledgements.
     fn changes_window(&self) -> bool {
         false
     }
 
-    /// As a share of the highest rate; `None` if the response changes no rates.
     fn lowest(&self) -> Option<f64> {
         None
     }
@@ -73,12 +69,10 @@ pub(crate) trait Respond {
         None
     }
 
-    /// Time constant of the slowest timer-driven change of rate; `None` without one.
     fn settling(&self, _limits: &Limits) -> Option<Span> {
         None
     }
 
-    /// Rejects invalid parameters: the key, and the reason.
     fn check(&self) -> Result<(), (&'static str, String)> {
         Ok(())
     }

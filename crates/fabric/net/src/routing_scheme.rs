@@ -15,8 +15,6 @@
 //! of a VC class may be divided among the legs ([`gingham_topology::routing::Lanes::with_legs`]).
 //! With adaptive routing the tables give a set of outputs.
 //!
-//! Networks know neither rules nor legs, only the functions of [`RouteState`].
-//!
 //! The deadlock proof covers every selectable path, leg by leg and lane by lane
 //! ([`gingham_topology::routing::prove`]).
 

@@ -150,7 +150,6 @@ impl Switching {
         }
     }
 
-    /// Over all lanes.
     pub(crate) fn buffer_flits(&self, channel: &ChannelPlan) -> u32 {
         match self {
             Self::Wormhole(_) => channel.slack.map_or(0, |slack| slack.capacity),

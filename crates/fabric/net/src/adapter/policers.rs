@@ -12,7 +12,6 @@ pub(super) fn policer_of(policers: &mut [Option<Policer>], class: ClassId) -> Op
     policers.get_mut(class.index())?.as_mut()
 }
 
-/// Bucket of a class whose excess is delayed.
 pub(super) fn delaying(
     policers: &mut [Option<Policer>],
     class: ClassId,

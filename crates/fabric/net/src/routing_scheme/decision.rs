@@ -106,17 +106,17 @@ impl Default for ByContention {
 /// Selection among the paths of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Decision {
-    /// None: one path for each pair.
+    /// One path for each pair.
     #[default]
     ByPair,
-    /// At the source: the alternative for messages of at least this payload.
+    /// At the source: the alternative for long messages.
     ByLength {
-        /// Least payload of a message that takes the alternative, in bytes.
+        /// Least payload, in bytes.
         below_bytes: u32,
     },
-    /// At the source: the alternative with this probability.
+    /// At the source: the alternative at random.
     AtRandom {
-        /// Probability of the alternative, from 0 to 1.
+        /// Probability, from 0 to 1.
         alternative: f64,
     },
     /// At the source: the alternative while the host's contention coefficient is high.

@@ -45,7 +45,6 @@ impl FlowSum {
         (acknowledged > 0.0).then(|| marked / acknowledged)
     }
 
-    /// Time held back by window, rate limit and tokens.
     pub(super) fn held_ps(&self) -> [f64; 3] {
         self.held_ps.map(|ps| real(u128::from(ps)))
     }
