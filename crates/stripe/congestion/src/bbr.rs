@@ -103,7 +103,7 @@ impl Seen {
 /// Round trips, counted by delivered bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Count of delivered bytes at which the next round begins.
+    /// Count of delivered bytes that begins the next round.
     next_delivered: u64,
     count: u64,
     /// Whether the last acknowledgement began a round.
@@ -287,7 +287,7 @@ struct Bounds {
     in_loss_recovery: bool,
     /// Number of acknowledgements in this round of Startup that report losses.
     loss_events: u32,
-    /// Lost bytes not yet evaluated, because there was no rate sample.
+    /// Lost bytes not yet evaluated, for lack of a rate sample.
     unjudged_bytes: u64,
 }
 

@@ -12,7 +12,7 @@ use crate::units::{carried, time_ns};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Maximum idle time for which the sender may catch up.
+    /// Maximum idle time that the sender may catch up.
     burst_ns: u64,
     next_ns: u64,
 }

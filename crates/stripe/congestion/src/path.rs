@@ -21,7 +21,7 @@ use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
 use crate::units::{carried, rate, scaled, time_ns};
 
-/// Maximum time in which two packets may be sent, however low the rate.
+/// Maximum time between two packets at any rate, however low.
 const SLOWEST_NS: u64 = 1_000_000_000;
 
 /// Plan of pacing, window and packet records of a path.
@@ -76,7 +76,7 @@ pub struct Acknowledgement {
     pub received_bytes: u64,
     /// Arrival time of the last packet by the receiver's clock.
     pub received_at_ns: u64,
-    /// Time for which the other end held the acknowledgement, if reported.
+    /// Delay of the acknowledgement at the other end, if reported.
     pub held_ns: Option<u64>,
 }
 

@@ -339,7 +339,7 @@ impl End {
         self.striping.sender().size(channel)
     }
 
-    /// Time for which a missing packet is awaited; zero without reordering.
+    /// Maximum wait for a missing packet; zero without reordering.
     pub fn reordering_window(&self, channel: usize) -> Duration {
         self.striping.window(channel)
     }

@@ -64,7 +64,7 @@ pub enum Discard {
     /// A packet that arrived after its sequence number was skipped.
     #[error("the turn of the packet is over")]
     TooLate,
-    /// A copy for which there is no memory.
+    /// A copy beyond the memory limit.
     #[error("there is no room for another copy")]
     CopiesFull,
     /// A reset request too soon after the last accepted one.

@@ -102,8 +102,8 @@ impl Credits {
         self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
     }
 
-    /// Whether the sender knows of enough free blocks. If not, an event tells it when it learns of
-    /// more.
+    /// Whether the sender knows of enough free blocks. If not, schedules an event for its
+    /// next credits.
     #[inline]
     pub(crate) fn has(
         &mut self,

@@ -31,7 +31,7 @@ struct Sender {
     is_awaited: bool,
 }
 
-/// Time in which an idle channel had a packet ready but no credits for it.
+/// Time that an idle channel spent with a packet ready but no credits for it.
 #[derive(Clone, Copy, Debug)]
 struct CreditWait {
     /// Start of the wait; `NOT_WAITING` if there is none.

@@ -12,8 +12,8 @@
 
 use crate::wormhole::run::Run;
 
-/// Start time, in ps, of the flit with which `leader` has started `lead` flits (at least 1) more
-/// than `follower`. Simultaneous flits of the follower count.
+/// Start time, in ps, of the flit that gives `leader` a lead of `lead` flits (at least 1) over
+/// `follower`. Simultaneous flits of the follower count.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,

@@ -54,7 +54,7 @@ pub struct BbrParameters {
     /// Validity of the minimum RTT (`MinRTTFilterLen`), and interval of its probes
     /// (`ProbeRTTInterval`).
     pub min_rtt_filter_ns: u64,
-    /// Time for which ProbeRTT keeps the window small (`ProbeRTTDuration`).
+    /// Duration of the small window in ProbeRTT (`ProbeRTTDuration`).
     pub probe_rtt_ns: u64,
     /// Length of the ACK aggregation filter in round trips (`ExtraAckedFilterLen`).
     pub extra_acked_filter_rounds: u64,

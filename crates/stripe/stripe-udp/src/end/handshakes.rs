@@ -26,7 +26,7 @@ pub(super) struct Sessions {
     before: Before,
     preferences: Vec<Preference>,
     count: u64,
-    /// Whether the protocol must still be told which channels lack a link, as in a new session.
+    /// Whether the protocol must still be notified of channels without a link, as in a new session.
     pub(super) is_new: bool,
 }
 
@@ -145,7 +145,7 @@ pub(super) fn follow_remote(
     one.follow(remote);
     // A changed port only indicates a new NAT mapping on an unchanged path (RFC 9000, section 9.4).
     if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical()) {
-        // Fails only if the channel does not exist; then there is no path to forget.
+        // Fails only if the channel does not exist; then it has no path to forget.
         let _: Result<(), ChannelError> = striping.move_channel(channel);
     }
 }

@@ -44,7 +44,7 @@ impl Places {
         }
     }
 
-    /// Assigns a place to one end only. `is_used` tells whether a channel uses the address.
+    /// Assigns a place to one end only. `is_used` returns whether a channel uses the address.
     pub(super) fn learn(&mut self, place: Place, end: usize, is_used: impl Fn(SocketAddr) -> bool) {
         match self.owners.insert(place, Owner { end, is_doubtful: false }) {
             Some(before) if before.end == end => return,

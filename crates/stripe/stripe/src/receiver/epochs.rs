@@ -34,7 +34,7 @@ pub(super) enum Age {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     current: Option<Epoch>,
-    /// Epoch that a marker has shown to be under way, if there is no present epoch.
+    /// Epoch that a marker has shown to be under way, without a present epoch.
     forgotten: Option<Epoch>,
     /// Channels that have named the present epoch.
     synchronised: ChannelSet,

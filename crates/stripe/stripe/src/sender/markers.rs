@@ -44,7 +44,7 @@ pub(super) struct Markers {
     plan: MarkerPlan,
     due: ChannelSet,
     round: Round,
-    /// Latest time at which the next markers are due.
+    /// Latest due time of the next markers.
     marker_at: Instant,
     idle: Idle,
 }
@@ -98,7 +98,7 @@ impl Markers {
         self.are_slow() && gone == self.idle.packets
     }
 
-    /// Counts uninformative markers; returns whether the interval grew. `was_marked` tells whether
+    /// Counts uninformative markers; returns whether the interval grew. `was_marked` returns whether
     /// every channel got a marker since a given time.
     pub(super) fn count_quiet(
         &mut self,

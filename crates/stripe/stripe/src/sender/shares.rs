@@ -53,7 +53,7 @@ const COUNT_MAX: u64 = 1 << 32;
 struct Seen {
     reports: u64,
     waited_ns: u64,
-    /// Time for which the channel could have sent while the pipe waited for another.
+    /// Time that the channel could have used while the pipe waited for another.
     idle_ns: u64,
     /// Time by which everything sent before the last plan has arrived.
     settled_at_ns: u64,
