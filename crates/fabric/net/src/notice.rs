@@ -27,19 +27,19 @@ use gingham_topology::{ChannelId, EndpointId};
 /// Event reported to the endpoints.
 #[derive(Debug)]
 pub enum Notice<'a> {
-    /// Creation of a source's next message is due.
+    /// The next message of a source is due for creation.
     Created {
         /// Index of the source.
         source: usize,
     },
-    /// Start of an endpoint's own packet on its link.
+    /// An endpoint's own packet starts on its link.
     Began {
         /// Sender.
         endpoint: EndpointId,
         /// Packet.
         packet: &'a Packet,
     },
-    /// Departure of the tail of an endpoint's own packet.
+    /// The tail of an endpoint's own packet has left.
     Left {
         /// Sender.
         endpoint: EndpointId,
@@ -52,17 +52,17 @@ pub enum Notice<'a> {
         /// Contents.
         content: Content,
     },
-    /// Start of a packet in transit on the link of a host, whose endpoint may modify the packet.
+    /// A packet in transit starts on the link of a host; its endpoint may modify the packet.
     SentOn {
         /// In-transit host.
         endpoint: EndpointId,
-        /// Waiting time since it was ready.
+        /// Time that the packet waited after it was ready.
         waited: Span,
         /// Packet.
         packet: &'a mut Packet,
     },
-    /// Complete arrival of a packet at its destination. A bad packet is lost there, and its message
-    /// with it.
+    /// A packet has arrived completely at its destination. A bad packet is lost there together with
+    /// its message.
     Received {
         /// Packet.
         packet: &'a Packet,
@@ -82,30 +82,31 @@ pub enum Notice<'a> {
         /// Packet.
         packet: &'a mut Packet,
     },
-    /// A switch of whole packets has read a head, which waits for its output. All heads read at an
-    /// instant are reported before any packet is forwarded.
+    /// A switch that handles whole packets has read a head, which now waits for its output. All
+    /// heads read at an instant are reported before any packet is forwarded.
     Queued {
-        /// Packet in the switch.
+        /// Packet that waits in the switch.
         stay: Stay,
     },
-    /// A packet at a switch of whole packets starts on its output; the receiver may modify it.
+    /// A packet starts on its output at a switch that handles whole packets; the receiver may
+    /// modify the packet.
     Forwarded {
-        /// Packet in the switch, before it left.
+        /// Packet as it waited in the switch.
         stay: Stay,
         /// Departure time of its tail.
         left: Time,
         /// Packet.
         packet: &'a mut Packet,
     },
-    /// End of an instant in which a switch of whole packets has read a head.
+    /// End of an instant in which a switch that handles whole packets has read a head.
     Settled {
-        /// Packet in the switch, or just forwarded.
+        /// Packet whose head was read, possibly already forwarded.
         stay: Stay,
-        /// Whether its output has space for another packet of its length, on a lane that it may
-        /// take; true if not requested ([`Switched`]).
+        /// Whether the output has space for another packet of this length on a permitted lane; true
+        /// if not requested ([`Switched`]).
         has_space: bool,
     },
-    /// Possible change of the free lanes of a switch's output
+    /// The free lanes of a switch's output may have changed
     /// ([`Plan::watched_outputs`](crate::Plan::watched_outputs)).
     Lanes {
         /// Output channel.
@@ -113,9 +114,9 @@ pub enum Notice<'a> {
         /// Free lanes.
         free: LaneSet,
     },
-    /// Result of [`Order::Gather`].
+    /// Answer to [`Order::Gather`].
     Gathered {
-        /// Full buffers at the ends of channels between switches
+        /// Number of full buffers at the ends of channels between switches
         /// ([`Plan::gathered_channels`](crate::Plan::gathered_channels)).
         full: u64,
     },
@@ -124,32 +125,33 @@ pub enum Notice<'a> {
         /// Endpoint to wake.
         endpoint: EndpointId,
     },
-    /// End of a step of followed channels; nothing of this instant has happened.
+    /// A step of followed channels ends, before any event of this instant.
     Sampled {
         /// Counts of followed channels up to this instant.
         counts: &'a [ChannelCount],
     },
-    /// Congestion trees are due; nothing of this instant has happened.
+    /// Congestion trees are due, before any event of this instant.
     TreesSampled {
         /// Waiting packets, in any order.
         waiters: &'a [Waiter],
     },
 }
 
-/// Packet in the input buffer of a switch of whole packets, identified by input, lane and arrival.
+/// Packet in the input buffer of a switch that handles whole packets, identified by input, lane and
+/// arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stay {
     /// Input channel.
     pub input: ChannelId,
     /// Input lane.
     pub lane: u8,
-    /// Arrival of its first byte.
+    /// Arrival of the packet's first byte.
     pub came: Time,
     /// Bytes on the wire.
     pub wire_bytes: u64,
     /// Output channel.
     pub output: ChannelId,
-    /// Lanes that it may take there.
+    /// Lanes that the packet may take on the output.
     pub lanes: LaneSet,
 }
 
@@ -181,10 +183,10 @@ pub enum Order {
     Gather,
 }
 
-/// Actions after the creation of a message, before any other orders.
+/// Actions to take after the creation of a message, before any other orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
-    /// Time of the source's next [`Order::CreateAt`], which comes first.
+    /// Time of the source's next [`Order::CreateAt`], to be carried out first.
     pub next: Option<Time>,
     /// Endpoint for [`Order::Send`].
     pub endpoint: EndpointId,
@@ -193,43 +195,43 @@ pub struct Created {
 /// Optional notices that a run requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
-    /// Packets with a [`Notice::Began`].
+    /// Packets that need a [`Notice::Began`].
     pub began: Which,
     /// Whether [`Notice::Left`] is required.
     pub left: bool,
     /// Whether [`Notice::Read`] is required.
     pub read: bool,
-    /// Requirement of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
+    /// Which of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`] are wanted.
     pub switched: Switched,
 }
 
-/// Required notices of packets in switches.
+/// Notices that a run wants about packets in switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Switched {
-    /// None.
+    /// No notices.
     #[default]
     Nothing,
-    /// All.
+    /// All notices.
     Stays,
-    /// All, with the space at the output in [`Notice::Settled`].
+    /// All notices, including the space at the output in [`Notice::Settled`].
     StaysAndSpace,
 }
 
 impl Switched {
-    /// Whether notices of packets in switches are required.
+    /// Whether notices about packets in switches are wanted.
     #[inline]
     pub const fn are_stays(self) -> bool {
         !matches!(self, Self::Nothing)
     }
 
-    /// Whether the space at outputs is required.
+    /// Whether the space at outputs is wanted.
     #[inline]
     pub const fn is_space(self) -> bool {
         matches!(self, Self::StaysAndSpace)
     }
 }
 
-/// Packets that require a notice.
+/// Packets for which a notice is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Which {
     /// No packet.
@@ -242,7 +244,7 @@ pub enum Which {
 }
 
 impl Which {
-    /// Whether this packet requires a notice.
+    /// Whether a notice is wanted for this packet.
     #[inline]
     pub const fn has(self, packet: &Packet) -> bool {
         match self {

@@ -6,13 +6,13 @@ use gingham_kernel::Time;
 use serde::Serialize;
 use std::fmt::Debug;
 
-/// Stepper of virtual-lane switches; without effect on results.
+/// Stepper of virtual-lane switches; it does not affect results.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteppedBy {
-    /// Port by port, if something can move.
+    /// Steps each port that can move something.
     Ports,
-    /// Bit-sliced: one port of 64 switches at once, a bit each.
+    /// Steps one port of 64 switches at once, with a bit for each (bit-sliced).
     Columns,
 }
 
@@ -33,10 +33,11 @@ pub struct Stepping {
     pub by: SteppedBy,
     /// Reason, in words after "because".
     pub because: &'static str,
-    /// Scenario keys that rule out columns, if any.
+    /// Scenario keys that rule out the column stepper, if any.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub keys: &'static [&'static str],
-    /// Expected speed-up by columns, if they are ruled out and the run is long.
+    /// Speed-up that the column stepper would give; set only if the run is long and columns are
+    /// ruled out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_faster: Option<u32>,
 }
@@ -57,8 +58,8 @@ impl Stepping {
 
 /// A run of a plan.
 pub trait Simulation: Debug + Send + Sync {
-    /// Simulates until about `events` more events are handled or the run ends. The size of a call
-    /// never changes a result.
+    /// Simulates until about `events` more events are handled or the run ends. The number of events
+    /// per call never changes a result.
     fn advance(&mut self, events: u64) -> &Status;
 
     /// Current simulated time.
@@ -70,19 +71,19 @@ pub trait Simulation: Debug + Send + Sync {
     /// Endpoints of the run.
     fn endpoints(&self) -> &Endpoints;
 
-    /// Endpoints, for changes.
+    /// Mutable access to the endpoints of the run.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Counts of channels since time zero, including this instant; a stop in progress counts up to
+    /// Counts of channels since time zero, including this instant; a stop in progress counts until
     /// now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Stepper of switches, if they are stepped.
+    /// Stepper of virtual-lane switches, if the network has any.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks invariants after any event, for tests. Slow.
+    /// Checks invariants after any event, for tests; slow.
     fn assert_invariants(&self);
 
     /// Status of the run.

@@ -1,5 +1,5 @@
-//! Admission controller: requests of streams, and decisions of all nodes, each from its own ledger.
-//! It moves no packets.
+//! Admission controller: keeps the requests of streams and decides for every node from that node's
+//! ledger. It moves no packets.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
@@ -11,19 +11,19 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// State of a stream's admission.
+/// State of a stream's request for admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StreamState {
-    /// Not requested yet.
+    /// The stream has not requested admission yet.
     #[default]
     Silent,
-    /// Probe or response in flight.
+    /// A probe or its response is in flight.
     Asking,
-    /// Permission to send.
+    /// The stream may send.
     Admitted,
-    /// Refusal by the sender on this channel.
+    /// The sender on this channel refused the stream.
     Refused(ChannelId),
-    /// End, after the release at the adapter.
+    /// The stream has ended and its adapter has released the reservation.
     Ended,
 }
 
@@ -38,13 +38,13 @@ pub struct Request {
     pub destination: EndpointId,
     /// Requested rate, in payload bytes per second.
     pub rate: u64,
-    /// State of the admission.
+    /// State of the request.
     pub state: StreamState,
     /// Time of the request.
     pub asked: Option<Time>,
-    /// Arrival of the response at the host.
+    /// Arrival of the response at the sending host.
     pub responded: Option<Time>,
-    /// Expiry of the first expired lease.
+    /// Expiry of the first lease that expired.
     pub lapsed: Option<Time>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Hop {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Onward {
     Goes,
-    /// To port 0 of the switch.
+    /// The signal ends at port 0 of the switch.
     Ends(Signal),
 }
 
@@ -75,13 +75,13 @@ pub(crate) struct AdmissionController {
     requests: Vec<Request>,
     ledger: Ledger,
     leases: Option<Leases>,
-    /// Lane weights, and changes not yet reported.
+    /// Lane weights, and their changes that are not yet reported.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
 }
 
 impl AdmissionController {
-    /// `None` without admission control.
+    /// Creates the controller of a run; `None` without admission control.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let admission = Arc::clone(plan.admission.as_ref()?);
         let request = |(class, source, stream): (ClassId, &SourcePlan, &StreamPlan)| Request {
@@ -117,7 +117,7 @@ impl AdmissionController {
         &self.ledger
     }
 
-    /// Whether a stream may not send yet, or never.
+    /// Whether a stream may not send, or not yet.
     pub(crate) fn holds(&self, class: ClassId, stream: StreamId) -> bool {
         self.plan.classes[class.index()]
             && !matches!(self.request(stream).state, StreamState::Admitted | StreamState::Ended)
@@ -148,7 +148,7 @@ impl AdmissionController {
                 (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
                 (Ok(()), Some(_)) => Onward::Goes,
             },
-            // The previous node is an in-transit host, where no signal ends.
+            // The previous node is an in-transit host, which cannot end a signal.
             Signal::Release(_, refused) if hop.output == refused => Onward::Ends(signal),
             Signal::Release(stream, refused) => {
                 self.release(stream, Some(hop.input), hop.output);
@@ -187,7 +187,8 @@ impl AdmissionController {
         Ok(())
     }
 
-    /// The last packet has passed the node; `input` is `None` at the adapter.
+    /// Releases a reservation after the last packet has passed the node; `input` is `None` at the
+    /// adapter.
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
@@ -221,7 +222,7 @@ impl AdmissionController {
         }
     }
 
-    /// A packet other than the last has passed the node.
+    /// Renews a reservation after a packet other than the last has passed the node.
     pub(crate) fn renew(
         &mut self,
         stream: StreamId,
@@ -235,7 +236,7 @@ impl AdmissionController {
         }
     }
 
-    /// The host has crashed.
+    /// Ignores the response to a host that has crashed.
     pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.responded = Some(now);
@@ -272,7 +273,7 @@ impl AdmissionController {
         self.changed(channel, end);
     }
 
-    /// Has no effect after the lease has expired.
+    /// Cancels a reservation; has no effect after its lease has expired.
     fn strike(&mut self, stream: StreamId, place: Place) {
         let is_held = self.leases.as_mut().is_none_or(|leases| leases.give_back(stream, place));
         if is_held {
@@ -315,6 +316,6 @@ impl AdmissionController {
 pub(crate) enum HostAction {
     Send,
     Release(ChannelId),
-    /// Only the host itself had reserved bandwidth.
+    /// Nothing to release: only the host itself had reserved bandwidth.
     Nothing,
 }

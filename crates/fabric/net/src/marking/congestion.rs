@@ -29,7 +29,7 @@ struct Buffered {
     output: ChannelId,
     blocks: u32,
     flag: Option<Trigger>,
-    /// Departure time of its tail; `Time::MAX` before it has started.
+    /// Departure time of the packet's tail; `Time::MAX` before the packet has started.
     left: Time,
 }
 
@@ -41,13 +41,13 @@ impl Buffered {
 
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// Packets read and not started.
+    /// Packets whose heads were read and that have not started.
     waiting: u32,
     busy_until: Time,
     /// `cnt2`: packets still to be marked.
     to_mark: u32,
     trigger: Trigger,
-    /// Packets that start earlier are spared.
+    /// Packets that start before this time are not marked.
     spared_until: Time,
 }
 
@@ -55,24 +55,25 @@ struct Output {
 pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
-    /// By channel and lane: packets read that have not left, as far as evaluated.
+    /// For each channel and lane: packets whose heads were read and that had not left at the last
+    /// evaluation.
     buffers: Vec<Vec<Buffered>>,
     outputs: Vec<Output>,
     averages: Option<Averages>,
-    /// Buffer size by lane, in blocks.
+    /// Buffer size of each lane, in blocks.
     holds: Vec<u64>,
-    /// By channel: the node at its end.
+    /// For each channel: the node at its end.
     targets: Vec<NodeId>,
-    /// By node: incoming channels, for a direct scan.
+    /// For each node: incoming channels, to scan their buffers.
     inputs: Vec<Vec<ChannelId>>,
 }
 
 #[derive(Clone, Debug)]
 struct Averages {
     over: Span,
-    /// By channel and lane: filled blocks.
+    /// For each channel and lane: average number of filled blocks.
     fills: Vec<Average>,
-    /// By channel: `cnt1`, and busy share of the output.
+    /// For each channel: averages of `cnt1` and of the busy share of the output.
     counts: Vec<Average>,
     shares: Vec<Average>,
 }
@@ -114,7 +115,7 @@ impl Averages {
 
     #[inline(never)]
     fn observe_output(&mut self, place: usize, output: &Output, counts_leaving: bool, now: Time) {
-        // The tail of the last packet may have left in between.
+        // The tail of the last packet may have left since the last update.
         for end in [output.busy_until.min(now), now] {
             let is_busy = end <= output.busy_until;
             let count = output.waiting + u32::from(counts_leaving && is_busy);
@@ -152,7 +153,7 @@ impl Congestion {
         stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// Removes the packets that have left by `now`. Returns the blocks of the others.
+    /// Removes the packets that have left by `now`. Returns the blocks of the remaining packets.
     #[inline]
     fn go_to(&mut self, place: usize, now: Time) -> u64 {
         let buffered = &mut self.buffers[place];
@@ -168,7 +169,8 @@ impl Congestion {
         blocks
     }
 
-    /// Whether another packet like the last one does not fit, or the configured fill is reached.
+    /// Whether another packet like the last one would not fit, or the configured fill level is
+    /// reached.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),

@@ -24,33 +24,34 @@ pub enum Scan {
     Direct,
 }
 
-/// Scope of a full buffer's trigger.
+/// Packets that the trigger of a full buffer marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Concerns {
-    /// The buffer itself.
+    /// Packets in the full buffer.
     Buffer,
-    /// The outputs of the packets that wait in the buffer.
+    /// Packets for the outputs that packets in the buffer wait for.
     Outputs,
 }
 
 /// Conditions of marking, and the packets that are marked.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Triggers {
-    /// Scope of a full buffer, for policies that use inputs.
+    /// Packets that a full buffer marks; `None` for policies that ignore input buffers.
     pub full: Option<Concerns>,
-    /// Least fill of a full buffer; `None`: no space for another packet.
+    /// Fill level from which a buffer is full; if `None`, it is full without space for another
+    /// packet.
     pub fill: Option<Bytes>,
-    /// Number of packets waiting for an output above which it triggers.
+    /// Number of packets waiting for an output above which its trigger fires.
     pub threshold: Option<u32>,
-    /// Busy share of an output above which it triggers.
+    /// Busy share of an output above which its trigger fires.
     pub utilisation: Option<f64>,
-    /// Averaging time of fills, packets and shares; `None`: not averaged.
+    /// Averaging time of fill levels, packet counts and busy shares; `None`: not averaged.
     pub average: Option<Span>,
     /// Packets that are marked.
     pub scan: Scan,
-    /// Whether a packet whose tail is leaving counts as waiting.
+    /// Whether a packet counts as waiting while its tail is leaving.
     pub counts_leaving: bool,
-    /// Duration without marks on an output after a packet that it had no space for.
+    /// Time without marks on an output after it had no space for a packet.
     pub spare_blocked: Option<Span>,
 }
 
@@ -86,7 +87,7 @@ impl Triggers {
         Ok(())
     }
 
-    /// Rounded up.
+    /// Fill level from which a buffer is full, in blocks, rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }

@@ -5,11 +5,11 @@ use crate::{Packet, Plan};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_topology::EndpointId;
 
-/// Selection of the paths of an endpoint's packets.
+/// Selects the paths of the packets of an endpoint.
 #[derive(Clone, Debug, Default)]
 pub struct SourceChooser {
     state: State,
-    /// `None` if the alternative is a direct path.
+    /// Choice among intermediate switches; `None` if the alternative is a direct path.
     over_switches: Option<Box<OverSwitches>>,
 }
 
@@ -52,7 +52,8 @@ impl SourceChooser {
             }
         };
         let over_switches = (!plan.routing.vias.is_empty()).then(|| {
-            // Separate from the stream of a random choice between direct path and alternative.
+            // A random stream of its own, separate from the one that chooses between the direct
+            // path and an alternative.
             let name = format!("{}, over switches", plan.fabric.endpoint_name(endpoint));
             let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
             Box::new(OverSwitches { vias: plan.routing.vias.len(), stream })
@@ -75,7 +76,8 @@ impl SourceChooser {
         }
     }
 
-    /// Records that a local packet has left. Returns the new contention coefficient, if any.
+    /// Records that a local packet has left. Returns the new contention coefficient if selection
+    /// uses it.
     pub fn on_left(
         &mut self,
         started: Time,

@@ -35,7 +35,8 @@ pub enum Permutation {
     BitRotation,
 }
 
-/// Error: no permutation of this number of places; with the nearest valid numbers.
+/// Error: the permutation does not exist for this number of places; gives the nearest valid
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("needs {kind} hosts, such as {below} or {above}, not {places}")]
 pub struct PlacesError {
@@ -46,7 +47,7 @@ pub struct PlacesError {
 }
 
 impl Permutation {
-    /// Checks that it exists on `places` places, at least one.
+    /// Checks that the permutation exists on `places` places, at least one.
     pub fn check(self, places: usize) -> Result<(), PlacesError> {
         let (kind, below, above) = match self {
             Self::Transpose => {
@@ -82,9 +83,9 @@ impl Permutation {
 /// Permutation of grid cells: a shift with wrap-around in every dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GridShift {
-    /// By ceil(k / 2) - 1 in a dimension of size k: nearly half way round.
+    /// Shift by ceil(k / 2) - 1 in a dimension of size k: nearly half way round.
     Tornado,
-    /// By one.
+    /// Shift by one.
     Neighbour,
 }
 
@@ -108,7 +109,7 @@ impl GridShift {
     }
 }
 
-/// The last dimension varies fastest.
+/// Coordinates of a cell; the last dimension varies fastest.
 fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     let mut coordinates = vec![0; dimensions.len()];
     let mut rest = cell;
@@ -134,7 +135,7 @@ fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stencil {
-    /// Sizes; the last dimension varies fastest.
+    /// Sizes of the dimensions; the last one varies fastest.
     pub dimensions: Vec<usize>,
     /// Whether each dimension wraps around.
     pub wraps: Vec<bool>,
@@ -147,7 +148,7 @@ impl Stencil {
     /// proportional to their number.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        // Cells so far, and whether a step was taken.
+        // Cells reached up to this dimension, and whether any step was taken.
         let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
             let size = self.dimensions[dimension];
@@ -162,7 +163,7 @@ impl Stencil {
         reached.into_iter().map(|(other, _)| other).filter(|other| *other != cell).collect()
     }
 
-    /// Number of neighbours of a cell, without listing them.
+    /// Number of neighbours of a cell, computed without listing them.
     pub fn neighbour_count(&self, cell: usize) -> usize {
         let here = coordinates_of(cell, &self.dimensions);
         let along = here.iter().enumerate();
@@ -174,7 +175,7 @@ impl Stencil {
         }
     }
 
-    /// Coordinates within one step, including its own: each once, ascending.
+    /// Coordinates at most one step from `at`, including `at`: each once, ascending.
     fn within_a_step(&self, dimension: usize, at: usize) -> Vec<usize> {
         let steps = [-1, 0, 1].into_iter();
         let mut near: Vec<usize> =
@@ -184,7 +185,7 @@ impl Stencil {
         near
     }
 
-    /// `None` beyond the edge.
+    /// Coordinate after a step; `None` beyond an edge.
     fn step(&self, dimension: usize, at: usize, step: i8) -> Option<usize> {
         let (size, wraps) = (self.dimensions[dimension], self.wraps[dimension]);
         match step {
@@ -197,19 +198,19 @@ impl Stencil {
     }
 }
 
-/// Group `by` groups after one of `groups`, modulo their number.
+/// Group that lies `by` groups after `group`, modulo the number of groups.
 pub fn group_target(group: usize, by: i64, groups: usize) -> usize {
     let sum = i128::try_from(group).expect("groups are few") + i128::from(by);
     let modulus = i128::try_from(groups).expect("groups are few");
     usize::try_from(sum.rem_euclid(modulus)).expect("below the number of groups")
 }
 
-/// Random permutation, by seed and class alone, that moves every place, each with equal
-/// probability. A single place stays.
+/// Random permutation that moves every place, each such permutation with equal probability. It
+/// depends only on seed and class. A single place stays.
 pub fn derangement(seed: u64, class: &str, places: usize) -> Vec<usize> {
     let mut stream = Stream::new(seed, class, Purpose::Permutation);
     let mut targets: Vec<usize> = (0..places).collect();
-    // One shuffle in e = 2.7 moves every place.
+    // One shuffle in e = 2.7 on average moves every place.
     while places > 1 && targets.iter().enumerate().any(|(place, target)| place == *target) {
         stream.shuffle(&mut targets);
     }
@@ -429,7 +430,8 @@ mod tests {
 
     #[test]
     fn derangements_are_uniform() {
-        // Three places have two: (1, 2, 0) and (2, 0, 1). 2,000 expected, deviation 31.6.
+        // Three elements have two derangements, (1, 2, 0) and (2, 0, 1). 2,000 of each are
+        // expected, with a standard deviation of 31.6.
         let first = (0..4_000).filter(|seed| derangement(*seed, "all", 3)[0] == 1).count();
         assert!(first.abs_diff(2_000) < 158, "{first}");
     }

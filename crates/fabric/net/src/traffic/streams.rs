@@ -32,14 +32,14 @@ pub struct StreamPart {
     pub stream: StreamId,
     /// Frame, if the stream has frames.
     pub frame: Option<FramePart>,
-    /// Whether it is the last message; never in a stream without an end.
+    /// Whether it is the last message of the stream; never set in a stream without an end.
     pub is_last: bool,
 }
 
-/// Frame of a message.
+/// Frame to which a message belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FramePart {
-    /// Number in the stream, from 0.
+    /// Number of the frame in its stream, from 0.
     pub number: u32,
     /// Number of messages of the frame.
     pub messages: std::num::NonZeroU32,

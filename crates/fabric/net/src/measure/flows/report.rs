@@ -9,12 +9,12 @@ use gingham_kernel::Time;
 use gingham_results::{Ratio, real};
 use std::ops::Range;
 
-/// Fractions of a time during which a flow with something to send was held back, by reason.
+/// Fractions of time during which a flow with something to send was held back, by reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct HeldShares([f64; 3]);
 
 impl HeldShares {
-    /// Zeros if `over_ps` is zero.
+    /// Fractions of a time `over_ps`; zeros if it is zero.
     pub(super) fn of_sum(sum: &FlowSum, over_ps: f64) -> Self {
         Self(sum.held_ps().map(|held_ps| if over_ps > 0.0 { held_ps / over_ps } else { 0.0 }))
     }
@@ -62,7 +62,7 @@ pub struct FlowStep {
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Values of the step.
+    /// Values of the flow in the step.
     pub own: FlowValues,
     /// Means over the steps of the window centred on this one.
     pub smoothed: FlowValues,
@@ -92,16 +92,17 @@ impl FlowValues {
 /// Results of the flows of a class in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassFlows {
-    /// Number of flows with a message to deliver in the window.
+    /// Number of flows that had a message to deliver in the window.
     pub used: usize,
-    /// Jain's index of the payload delivered in the window ([`fairness`]); `None` if nothing was.
+    /// Jain's index of the payloads delivered in the window ([`fairness`]); `None` without
+    /// deliveries.
     pub fairness: Option<Estimate>,
     /// Fractions of the window with flows held back, averaged over them.
     pub held: HeldShares,
-    /// Longest queue of acknowledgements, of all classes, in any adapter after one for this class
-    /// was queued, over the whole run.
+    /// Longest queue of acknowledgements in any adapter during the whole run. It is measured
+    /// whenever an acknowledgement for this class is queued, and includes all classes.
     pub acks_waiting_max: usize,
-    /// Fraction of packets acknowledged in the window that were marked; `None` without any.
+    /// Fraction of the packets acknowledged in the window that were marked; `None` without packets.
     pub marked_share: Option<f64>,
 }
 
@@ -155,8 +156,8 @@ impl RunReport<'_> {
         })
     }
 
-    /// Number of flows of a class with undelivered messages, created before the end of the window
-    /// once that is known; zero if flows are not counted.
+    /// Returns the number of flows of a class that have undelivered messages. Once the end of the
+    /// window is known, only messages created before it count. Zero if flows are not counted.
     pub fn flows_in_flight(&self, class: ClassId) -> usize {
         let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
         let end = self.followed_until();
@@ -184,7 +185,7 @@ impl RunReport<'_> {
         })
     }
 
-    /// Flows with a message to deliver at any time of the window.
+    /// Flows that had a message to deliver at any time in the window.
     fn used(&self) -> impl Iterator<Item = &Flow> {
         let is_used = |flow: &&Flow| {
             let sections = self.class_sections(flow.key.class);
@@ -199,9 +200,9 @@ impl RunReport<'_> {
         flow.sections.sum(sections.start, sections.end)
     }
 
-    /// Series of all followed flows in the order of the plan, unused ones included, from time zero
-    /// to the end of the window. Steps beyond the window are omitted; one cut short by the end of
-    /// the run is not.
+    /// Returns the series of all followed flows, in the order of the plan, from time zero to the
+    /// end of the window. Steps that end after the window are omitted, unless the end of the run
+    /// cuts them short.
     pub fn flow_series(&self) -> Vec<FlowSeries> {
         let FlowCollector { followed, flows, .. } = self.all_flows();
         let of = |key: &FlowKey| {

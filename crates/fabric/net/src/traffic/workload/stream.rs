@@ -23,9 +23,9 @@ pub(in crate::traffic) struct StreamSender {
     stream: StreamId,
     plan: StreamPlan,
     cursor: Cursor,
-    /// Next message, without the delay of admission.
+    /// Next message, with its time before the delay by admission control is added.
     ahead: Option<Ahead>,
-    /// Delay of admission.
+    /// Delay by admission control.
     held: Span,
     is_suspended: bool,
     drawn: Option<StreamPart>,
@@ -51,10 +51,10 @@ struct Frames {
     next: Time,
     end: Time,
     begun: u32,
-    /// Random stream of sizes, and next index in a trace.
+    /// Random stream for frame sizes, and index of the next frame in a trace.
     sizes: Stream,
     place: usize,
-    /// Current frame: start, bytes, messages, and messages sent.
+    /// Current frame: start, bytes, number of messages, and number of messages sent.
     began: Time,
     bytes: u32,
     messages: u32,
@@ -69,7 +69,8 @@ impl StreamSender {
         Self::in_period(stream, plan, &start.class_plan().active, random)
     }
 
-    /// For a class that sends during `active`; `stream_of` returns its random streams.
+    /// Creates a stream of a class that sends during `active`; `stream_of` returns its random
+    /// streams.
     fn in_period(
         stream: StreamId,
         plan: &StreamPlan,
@@ -158,7 +159,8 @@ impl Workload for StreamSender {
     }
 }
 
-/// Uniform within the lifetime of the stream; `None` if the application does not crash.
+/// Random time of the application's crash within the lifetime of the stream; `None` if it does not
+/// crash.
 pub(in crate::traffic) fn application_crash(
     plan: &Plan,
     class: ClassId,
@@ -188,7 +190,7 @@ fn period(
     start..plan.lifetime.and_then(last).unwrap_or(Time::MAX).min(active.end)
 }
 
-/// Index in a trace.
+/// Index of the first frame in a trace.
 fn first_frame(sizes: &FrameSizes, stream_of: impl Fn(Purpose) -> Stream) -> usize {
     match sizes {
         FrameSizes::Trace { bytes, first: FirstFrame::Drawn } => {
@@ -221,7 +223,7 @@ impl Frames {
         Some(Ahead { at: self.began + later, payload_bytes, frame: Some(frame) })
     }
 
-    /// `None` if the stream ends before the frame.
+    /// Begins the next frame; `None` if the stream ends before it.
     fn begin(&mut self, plan: &FramePlan) -> Option<()> {
         let ends = self.next.as_ps().checked_add(plan.interval.as_ps())?;
         if ends > self.end.as_ps() {
@@ -255,7 +257,7 @@ impl Frames {
     }
 }
 
-/// `index / of` of a span, rounded down.
+/// Fraction `index / of` of a span, rounded down.
 fn part(span: Span, index: u32, of: u32) -> Span {
     let ps = u128::from(span.as_ps()) * u128::from(index) / u128::from(of);
     Span::from_ps(u64::try_from(ps).expect("a part of a span"))
