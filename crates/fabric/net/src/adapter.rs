@@ -50,8 +50,8 @@ use turns::{Turns, Who};
 pub enum Turn {
     /// Sends this packet now.
     Send(Packet),
-    /// Sends nothing before this instant, because of tokens or a rate limit; the sender must
-    /// request a turn then.
+    /// Sends nothing before this instant because of tokens or a rate limit; the sender must ask
+    /// again then.
     At(Time),
     /// Has nothing to send, or waits for an acknowledgement.
     Nothing,
@@ -64,10 +64,11 @@ pub enum Next {
     Packet {
         /// Payload in bytes.
         payload_bytes: u32,
-        /// Creation time of the packet's message; for an acknowledgement, the time of its order.
+        /// Creation time of the packet's message; for an acknowledgement, the time when it was
+        /// ordered.
         created: Time,
     },
-    /// Nothing before this instant.
+    /// A packet that may not start before this instant.
     At(Time),
     /// Nothing to send.
     Nothing,
@@ -76,9 +77,9 @@ pub enum Next {
 /// Packets that wait at one endpoint.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// By group and priority level: messages of classes that are not controlled.
+    /// For each group and priority level: messages of classes without window, rate limit or tokens.
     shared: SmallVec<[Queue; 2]>,
-    /// Groups with waiting packets, permitted or not, as bits.
+    /// Groups with waiting packets, whether or not these may go now, as bits.
     waiting: u32,
     created: u32,
     levels: u8,
@@ -86,17 +87,17 @@ pub struct Adapter {
     beside: Option<Box<Beside>>,
 }
 
-/// State that only some adapters need, allocated on demand.
+/// State of adapters whose packets may wait for more than the link, allocated on demand.
 #[derive(Clone, Debug, Default)]
 struct Beside {
-    /// Round robin by group and level; empty if packets wait for nothing but the link.
+    /// Round-robin state for each group and level; empty if packets wait only for the link.
     turns: Box<[Turns]>,
-    /// Token buckets by class; empty without policing.
+    /// Token bucket of each class; empty without policing.
     policers: Box<[Option<Policer>]>,
     paths: SourceChooser,
 }
 
-/// Selected packet: index of group and level, and member of the round robin.
+/// Selected packet: index of its group and level, and its member of the round robin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pick {
     place: usize,
@@ -114,7 +115,7 @@ impl Adapter {
         Self { shared, waiting: 0, created: 0, levels, grouping, beside }
     }
 
-    /// Adapters by endpoint, empty and with full token buckets.
+    /// Creates the adapters of all endpoints, empty and with full token buckets.
     pub(crate) fn all(plan: &Plan) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
         let is_controlled = plan.is_controlled() || plan.throttle().is_some();
@@ -150,7 +151,7 @@ impl Adapter {
 
     // Arrivals.
 
-    /// Panics beyond 2^32 messages.
+    /// Returns the number of the next message. Panics beyond 2^32 messages.
     #[inline]
     pub(crate) fn next_number(&mut self) -> MessageNumber {
         let number = MessageNumber::new(self.created as usize);
@@ -159,7 +160,7 @@ impl Adapter {
         number
     }
 
-    /// Polices a new message. Returns its class for sending, and its conformance.
+    /// Polices a new message. Returns the class as which it is sent, and its conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -245,7 +246,7 @@ impl Adapter {
         queue.push_back(messages, slot);
     }
 
-    /// Enqueues a packet without a message. Returns the number of such packets, over all levels and
+    /// Enqueues a packet without a message. Returns how many of these wait, over all levels and
     /// lanes.
     pub(crate) fn order(&mut self, packet: Packet, now: Time) -> usize {
         let place = self.note_waiting(packet.vc_class, packet.priority);
@@ -253,7 +254,8 @@ impl Adapter {
         self.beside().turns.iter().map(Turns::ordered).sum()
     }
 
-    /// Reopens a flow whose window was closed; VC class and priority are those of its next message.
+    /// Reopens a flow whose window was closed; `vc_class` and `priority` are those of its next
+    /// message.
     pub(crate) fn reopen(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);
         self.turns(place).reopen(flow);
@@ -264,7 +266,7 @@ impl Adapter {
         self.turns(place).shut(flow);
     }
 
-    /// Returns the index of group and level.
+    /// Marks the group as waiting. Returns the index of group and level.
     #[inline]
     fn note_waiting(&mut self, vc_class: VcClass, priority: Priority) -> usize {
         let group = self.group_of(vc_class);
@@ -293,13 +295,13 @@ impl Adapter {
         self.grouping.lanes.iter().copied()
     }
 
-    /// Group of a VC class.
+    /// Returns the index of the group of a VC class.
     #[inline]
     pub fn group_of(&self, vc_class: VcClass) -> usize {
         self.grouping.group_of(vc_class)
     }
 
-    /// Groups with waiting packets, permitted or not, as bits.
+    /// Groups with waiting packets, whether or not these may go now, as bits.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         self.waiting
@@ -329,8 +331,8 @@ impl Adapter {
 
     // Departures.
 
-    /// Packet that [`Self::take`] would send `now`. A packet that lacks only tokens counts as
-    /// delayed from now on.
+    /// Returns the packet that [`Self::take`] would send `now`. A packet that lacks only tokens
+    /// counts as delayed from now on.
     pub(crate) fn next(
         &mut self,
         flows: &mut Flows,
@@ -361,7 +363,7 @@ impl Adapter {
         messages.next(slot.expect("what is picked waits"))
     }
 
-    /// Whether window and rate limit permit a packet of a group at `now`.
+    /// Whether a group has a packet that window and rate limit permit at `now`.
     pub(crate) fn has_ready(&self, flows: &Flows, group: usize, now: Time) -> bool {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
         self.places(group).any(|place| {
@@ -445,7 +447,8 @@ impl Adapter {
         Packet { path_id, ..packet }
     }
 
-    /// Selects the next packet of a group, or returns the first instant when one may go, if known.
+    /// Selects the next packet of a group, or returns the first instant at which one may go, if
+    /// known.
     fn pick(
         &mut self,
         flows: &mut Flows,
@@ -472,7 +475,8 @@ impl Adapter {
         Err(soonest)
     }
 
-    /// Measures contention from a packet of the endpoint itself, if path selection uses it.
+    /// Updates the contention estimate after a packet of the endpoint itself, if path selection
+    /// uses it.
     pub(crate) fn on_left(
         &mut self,
         started: Time,

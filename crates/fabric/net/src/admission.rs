@@ -50,13 +50,13 @@ use gingham_topology::routing::{LaneSet, VcClass};
 /// Admission control of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdmissionPlan {
-    /// Whether streams request admission, by class.
+    /// For each class: whether its streams request admission.
     pub classes: Box<[bool]>,
-    /// Reservable bandwidth by channel, in payload bytes per second.
+    /// For each channel: bandwidth that may be reserved, in payload bytes per second.
     pub limits: Box<[u64]>,
-    /// Capacity by channel, in payload bytes per second.
+    /// For each channel: capacity in payload bytes per second.
     pub rates: Box<[u64]>,
-    /// Lifetime of a reservation unless a packet renews it; unlimited if `None`.
+    /// Time after which a reservation expires unless a packet renews it; `None`: never.
     pub lease: Option<Span>,
     /// Minimum weight of a lane not used by streams, in 64ths of a link.
     pub others_min: u16,
@@ -64,12 +64,13 @@ pub struct AdmissionPlan {
     pub payload_bytes: u32,
     /// Priority of probes and responses.
     pub priority: Priority,
-    /// VC class of probes and responses; if `None`, that of the pair.
+    /// VC class of probes and responses; `None` uses that of the endpoint pair.
     pub vc_class: Option<VcClass>,
 }
 
 impl AdmissionPlan {
-    /// Lanes of classes with admission control, and lanes of other classes alone.
+    /// Returns the lanes of classes with admission control, and the lanes used only by other
+    /// classes.
     pub fn lanes(&self, plan: &Plan) -> [LaneSet; 2] {
         let of = |asks: bool| {
             let of = plan.classes.iter().zip(&self.classes).filter(|(_, asked)| **asked == asks);
@@ -83,13 +84,13 @@ impl AdmissionPlan {
 /// Content of a packet of admission control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// Request for admission.
+    /// Request for the admission of a stream.
     Probe(StreamId),
-    /// Admission.
+    /// Admission of a stream.
     Ack(StreamId),
-    /// Refusal by the sender on this channel, for lack of bandwidth.
+    /// Refusal by the sender on this channel for lack of bandwidth.
     Nack(StreamId, ChannelId),
-    /// Release after a refusal, up to the node before the sender on this channel.
+    /// Release of the reservations up to the node before the sender on this channel, which refused.
     Release(StreamId, ChannelId),
 }
 

@@ -6,14 +6,14 @@ use gingham_kernel::{ByteTime, Span};
 /// One direction of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelPlan {
-    /// Time of one flit; without flits, that of a byte, rounded to the picosecond.
+    /// Time of one flit; in networks without flits, of one byte, rounded to the picosecond.
     pub flit: Span,
-    /// Exact time of bytes, for networks without flits.
+    /// Exact transmission time per byte, for networks without flits.
     pub bytes: ByteTime,
     /// Propagation delay.
     pub delay: Span,
-    /// Slack buffer at the end of the channel; `None` at hosts that accept everything, and without
-    /// wormhole switching.
+    /// Slack buffer at the end of the channel; `None` without wormhole switching and at hosts that
+    /// accept everything.
     pub slack: Option<SlackBuffer>,
 }
 

@@ -28,13 +28,14 @@ use gingham_topology::routing::{Buffer, LaneSet};
 /// Packet that waits at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiter {
-    /// Buffer of the packet; `None` at a host, for a packet with its turn on the host's channel.
+    /// Buffer that holds the packet; `None` at a host, for a packet that is next on the host's
+    /// channel.
     pub at: Option<Buffer>,
     /// Class, source and destination.
     pub flow: FlowKey,
-    /// Path set; `None` if undecided.
+    /// Path of the packet; `None` if it is not yet decided.
     pub path_id: Option<PathId>,
-    /// Next hop; `None` behind another packet.
+    /// Next hop; `None` if the packet waits behind another one.
     pub onward: Option<Onward>,
 }
 
@@ -45,7 +46,7 @@ pub struct Onward {
     pub output: ChannelId,
     /// Lanes that the packet may take there, at least one.
     pub lanes: LaneSet,
-    /// Those without space for the packet.
+    /// Lanes among these without space for the packet.
     pub blocked: LaneSet,
 }
 
@@ -66,7 +67,7 @@ impl Waiter {
         Self { at: Some(at), flow: packet.into(), path_id: Some(packet.path_id), onward }
     }
 
-    /// Packet with its turn on the channel of a host.
+    /// Packet that is next on the channel of a host.
     pub fn sending(packet: &Packet, onward: Onward) -> Self {
         let onward = Some(onward);
         Self { at: None, flow: packet.into(), path_id: Some(packet.path_id), onward }
@@ -79,13 +80,13 @@ impl Waiter {
 }
 
 impl Onward {
-    /// Next hop by any of `lanes`.
+    /// Next hop on `output` by any of `lanes`.
     pub fn by(output: ChannelId, lanes: LaneSet, is_blocked: impl Fn(u8) -> bool) -> Self {
         let blocked = lanes.lanes().filter(|lane| is_blocked(*lane)).collect();
         Self { output, lanes, blocked }
     }
 
-    /// Next hop by a channel with a single lane.
+    /// Next hop on a channel with a single lane.
     pub fn by_channel(output: ChannelId, is_blocked: bool) -> Self {
         Self::by(output, LaneSet::one(0), |_| is_blocked)
     }

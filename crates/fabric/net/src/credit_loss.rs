@@ -18,7 +18,7 @@ use std::ops::Range;
 pub struct CreditLossPlan {
     /// Probability that an update is lost.
     pub probability: f64,
-    /// Sending times of updates that can be lost.
+    /// Interval in which updates may be lost, by their sending time.
     pub sent: Range<Time>,
     /// Time from the last update of a lane to the repetition of its count. Default: InfiniBand's
     /// period.
@@ -36,7 +36,7 @@ impl CreditLossPlan {
         self.period.unwrap_or_else(|| back.bytes.of(PERIOD_BYTES))
     }
 
-    /// Whether an update is lost; `channel` is that of its receiver.
+    /// Whether an update is lost; `channel` is the one whose receiver sends it.
     pub fn is_lost(&self, seed: u64, channel: ChannelId, lane: u8, sent: Time) -> bool {
         if !self.sent.contains(&sent) || self.probability <= 0.0 {
             return false;
@@ -65,13 +65,13 @@ mod tests {
         };
         let count = |of: &[bool]| of.iter().filter(|lost| **lost).count();
         assert_eq!(count(&lost(0.0, 0)), 0);
-        // Loses all updates from the start of the interval on, and none at its end.
+        // Loses all updates from the start of the interval on, but none at its end.
         let all = lost(1.0, 0);
         assert_eq!(
             (count(&all), all[9], all[10], all[20_009], all[20_010]),
             (20_000, false, true, true, false)
         );
-        // A tenth of 20,000, within four standard deviations, 4 x 42.
+        // A tenth of 20,000 updates, within four standard deviations of 42.
         let some = lost(0.1, 0);
         assert!(count(&some).abs_diff(2_000) < 170, "{}", count(&some));
         assert_ne!(some, lost(0.1, 1));

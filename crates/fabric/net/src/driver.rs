@@ -32,46 +32,47 @@ pub trait Network: Debug + Send + Sync {
     /// Endpoints of the network.
     fn endpoints(&self) -> &Endpoints;
 
-    /// Endpoints, for changes.
+    /// Mutable access to the endpoints of the network.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Handles the next event before the checkpoint of the endpoints. Without one changes nothing,
-    /// and returns the time of the next event, if any.
+    /// Handles the next event before the checkpoint of the endpoints. If there is none, changes
+    /// nothing and returns the time of the next event, if any.
     fn step(&mut self) -> Result<(), Option<Time>>;
 
     /// Advances the clock to the end of the run.
     fn finish(&mut self, at: Time);
 
-    /// Packets that wait before any event of `at`.
+    /// Packets that wait at `at`, before any event of that instant.
     fn waiters(&mut self, at: Time) -> Vec<Waiter>;
 
-    /// Wait-for graph before any event of `at`; a knot in it is a deadlock.
+    /// Wait-for graph at `at`, before any event of that instant; a knot in it is a deadlock.
     fn wait_for_graph(&mut self, at: Time) -> WaitForGraph;
 
-    /// Counts of the followed channels before any event of `end`.
+    /// Counts of the followed channels at `end`, before any event of that instant.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
-    /// Ends the section at the endpoints, with the counts before any event of `end`.
+    /// Ends the section at the endpoints, with the counts at `end` before any event of that
+    /// instant.
     fn end_section(&mut self, end: Time);
 
-    /// Handles a network event before any other event of its instant. Networks with affected state
-    /// override this.
+    /// Handles a network event before any other event of its instant. Networks override this if it
+    /// affects their own state.
     fn apply(&mut self, event: NetworkEvent) {
         event.apply(self.endpoints_mut());
     }
 
-    /// Number of packets in the network, including in-transit hosts.
+    /// Number of packets in the network, including those at in-transit hosts.
     fn packets_in_flight(&self) -> usize;
 
     /// Counts of all channels since time zero, including the current instant.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Stepper of virtual-lane switches, with the reason for its choice.
+    /// Stepper of virtual-lane switches, with the reason for its choice, if the network has any.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks invariants after any event, for tests. Slow.
+    /// Checks invariants after any event, for tests; slow.
     fn assert_invariants(&self);
 }
 
@@ -90,12 +91,13 @@ impl<N: Network> Run<N> {
         &self.0
     }
 
-    /// The network, for changes.
+    /// Mutable access to the network.
     pub const fn network_mut(&mut self) -> &mut N {
         &mut self.0
     }
 
-    /// Serves the checkpoint of the endpoints; `next` is the time of the next event.
+    /// Carries out the checkpoint that is due at the endpoints; `next` is the time of the next
+    /// event.
     #[inline(never)]
     fn checkpoint(&mut self, next: Option<Time>) {
         let network = &mut self.0;

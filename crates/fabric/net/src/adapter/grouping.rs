@@ -10,7 +10,8 @@ pub(super) struct Grouping {
 }
 
 impl Grouping {
-    /// `lanes` are by VC class. Packets of a VC class without lanes are never offered.
+    /// Groups VC classes by `lanes`, their permitted lanes. Packets of a VC class without lanes are
+    /// never offered.
     pub(super) fn new(lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();

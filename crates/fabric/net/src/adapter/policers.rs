@@ -1,4 +1,4 @@
-//! Policing at an adapter: a token bucket per class, and the treatment of excess.
+//! Policing at an adapter: a token bucket for each class, and the treatment of excess traffic.
 
 use crate::{ClassId, Excess, TokenBucket};
 

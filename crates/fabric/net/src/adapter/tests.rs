@@ -171,7 +171,7 @@ impl Sender {
         self.adapter.take(&mut self.flows, &mut self.messages, None, 0, at(now))
     }
 
-    /// Sends the next packet. Returns its message.
+    /// Sends the next packet. Returns the index of its message.
     fn goes(&mut self, now: u64) -> usize {
         let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
@@ -187,7 +187,7 @@ impl Sender {
         }
     }
 
-    /// Returns the newly known time that flows were held back.
+    /// Returns the periods in which flows were held back, as far as newly known.
     fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
         let held = std::iter::from_fn(|| self.flows.next_held());
         let mut held: Vec<_> =
@@ -197,7 +197,8 @@ impl Sender {
     }
 }
 
-/// Sends until nothing is left: (message, payload, whether it is the first packet).
+/// Sends until nothing is left. Returns for each packet: message, payload, whether it is the first
+/// one.
 fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {
@@ -303,7 +304,8 @@ fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     for id in 2..5 {
         sender.put(1, 1, 0, message(id, 5));
     }
-    // 5 B at 10 ps each: the second may go at 50, and is then before the shared queue.
+    // Packets of 5 B at 10 ps per byte: the second one may go at 50, then precedes the shared
+    // queue.
     assert_eq!([0, 10, 49, 50, 50].map(|now| sender.goes(now)), [0, 2, 3, 1, 4]);
     let flow = sender.flow(0, 1);
     assert_eq!(sender.held(), [(flow, Hold::RateLimit, 0, 50)]);
@@ -430,7 +432,7 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
 fn unwindowed_flow_counts_no_packets_in_flight() {
     let mut sender = Sender::new(vec![ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) }]);
     let flow = sender.flow(0, 1);
-    // Instead of 2^32 - 1, after which the window would never reopen.
+    // The window is 2 instead of 2^32 - 1, after which it would never reopen.
     sender.flows.get_mut(flow).limits.window_packets = 2;
     for id in 0..4 {
         sender.put(0, 1, 0, message(id, 5));

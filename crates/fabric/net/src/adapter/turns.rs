@@ -1,4 +1,4 @@
-//! Round robin of a level whose packets may wait for something other than the link.
+//! Round-robin state for one priority level of a group, if packets may wait for more than the link.
 //!
 //! ```text
 //!   level 1   ACKs      [ a3 ][ a9 ]                 before all others of the level
@@ -22,9 +22,9 @@ use std::collections::VecDeque;
 pub(super) struct Turns {
     /// Packets without a message, with the start of their wait.
     ordered: VecDeque<(Packet, Time)>,
-    /// Members of the round robin, the next first.
+    /// Members of the round robin; the first is served next.
     ring: VecDeque<Member>,
-    /// Number of flows with something to send, open or not.
+    /// Number of flows with something to send, with open or closed windows.
     flows: usize,
 }
 
@@ -40,10 +40,10 @@ pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>
 /// Source of the next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Who {
-    /// Position in the ring; 0 without a ring.
+    /// The shared queue, with its position in the ring; 0 without a ring.
     Shared(usize),
     Ordered,
-    /// Position in the ring, and the flow.
+    /// A flow, with its position in the ring.
     Flow(usize, FlowId),
 }
 
@@ -59,7 +59,8 @@ impl Turns {
         self.ordered.push_back((packet, now));
     }
 
-    /// `had_none` is set if the flow had nothing to send, `may_go` if it enters the ring.
+    /// Adds a packet to a flow. `had_none` is set if the flow had nothing to send, `may_go` if it
+    /// enters the ring.
     pub(super) fn put_in_flow(&mut self, flow: FlowId, had_none: bool, may_go: bool) {
         self.flows += usize::from(had_none);
         if may_go {
@@ -84,8 +85,8 @@ impl Turns {
         !self.ordered.is_empty() || self.flows > 0
     }
 
-    /// First packet without a message, and the flows permitted to send at `now` by their rate
-    /// limits.
+    /// Returns the first packet without a message, and the flows whose rate limits let them send at
+    /// `now`.
     pub(super) fn firsts<'a>(
         &'a self,
         flows: &'a Flows,
@@ -105,9 +106,9 @@ impl Turns {
 
     // Departures.
 
-    /// Selects the source of the next packet, or returns the first instant at which a packet may go
-    /// without another event. A packet that lacks only tokens counts as delayed from now on, and a
-    /// message that must not begin is held. `shared` is the first message of the shared queue.
+    /// Selects the source of the next packet. Otherwise returns the first instant at which a packet
+    /// may go without another event. A packet that lacks only tokens counts as delayed from now on;
+    /// a message that must not begin is held. `shared` is the first message of the shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,
@@ -171,7 +172,7 @@ impl Turns {
         }
     }
 
-    /// Returns payload and start of the wait of the first packet without a message.
+    /// Returns the payload of the first packet without a message, and the start of its wait.
     pub(super) fn next_ordered(&self) -> (u32, Time) {
         let (packet, since) = self.ordered.front().expect("what is picked waits");
         (packet.payload_bytes, *since)

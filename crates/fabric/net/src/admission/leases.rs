@@ -32,9 +32,9 @@ pub(super) struct Over {
 #[derive(Clone, Debug)]
 pub(super) struct Leases {
     lease: Span,
-    /// By stream: reserved places, with the time of the last renewal.
+    /// For each stream: places with a reservation, and the time of its last renewal.
     held: Vec<Vec<(Place, Time)>>,
-    /// By place: lower bounds on the expiry of leases, with their streams.
+    /// For each place: lower bounds on the expiry of leases, with their streams.
     due: BTreeMap<Place, BinaryHeap<Reverse<(Time, StreamId)>>>,
 }
 
@@ -55,7 +55,7 @@ impl Leases {
         }
     }
 
-    /// Returns whether the lease still existed.
+    /// Cancels a reservation. Returns whether its lease still existed.
     pub(super) fn give_back(&mut self, stream: StreamId, place: Place) -> bool {
         take_out(&mut self.held[stream.index()], place).is_some()
     }
@@ -88,7 +88,7 @@ impl Leases {
     }
 }
 
-/// Returns the time of the last renewal.
+/// Removes the entry of a place. Returns the time of its last renewal.
 fn take_out(held: &mut Vec<(Place, Time)>, place: Place) -> Option<Time> {
     let found = held.iter().position(|(at, _)| *at == place)?;
     Some(held.swap_remove(found).1)

@@ -14,9 +14,9 @@ pub(super) enum End {
 /// Ledgers of all nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
-    /// By channel and end, in payload bytes per second.
+    /// For each channel and end: reserved bandwidth in payload bytes per second.
     reserved: Box<[[u64; 2]]>,
-    /// By channel: maximum at its sending node.
+    /// For each channel: highest reserved bandwidth so far at its sending node.
     most: Box<[u64]>,
 }
 
@@ -43,17 +43,17 @@ impl Ledger {
         self.reserved[channel.index()][end as usize]
     }
 
-    /// Reserved bandwidth at the sending node, in payload bytes per second.
+    /// Bandwidth reserved at the sending node, in payload bytes per second.
     pub fn reserved(&self, channel: ChannelId) -> u64 {
         self.reserved[channel.index()][End::Leaving as usize]
     }
 
-    /// Highest reserved bandwidth so far.
+    /// Highest bandwidth reserved so far at the sending node.
     pub fn most(&self, channel: ChannelId) -> u64 {
         self.most[channel.index()]
     }
 
-    /// Whether nothing is reserved.
+    /// Whether no bandwidth is reserved.
     pub fn is_empty(&self) -> bool {
         self.reserved.iter().flatten().all(|reserved| *reserved == 0)
     }

@@ -18,7 +18,7 @@ fn stream(number: usize) -> StreamId {
     StreamId::new(number)
 }
 
-/// Streams of these rates over channels of 100 B/s each.
+/// Controller for streams with these rates over channels of 100 B/s each.
 fn controller(rates: &[u64], channels: usize) -> AdmissionController {
     leased_controller(rates, channels, None)
 }
@@ -47,7 +47,7 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
     AdmissionController::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
-/// Channel that leaves an in-transit host, if in the middle of a path.
+/// Channel that leaves an in-transit host if it occurs in the middle of a path.
 const HOST: usize = 4;
 
 /// Channels of a packet from its host on, and the current time.
@@ -99,7 +99,8 @@ impl TimedPath<'_> {
         controller.ask(of, channel(self.0[0]), self.1)
     }
 
-    /// Handles all that follows at once. Returns whether the stream may send.
+    /// Requests admission and handles all resulting signals at once. Returns whether the stream may
+    /// send.
     fn ask(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
         if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
@@ -134,7 +135,7 @@ impl TimedPath<'_> {
     }
 }
 
-/// Three switches: the second has too little bandwidth for another 60.
+/// Path over three switches; the second has too little bandwidth for another 60 B/s.
 #[test]
 fn refusal_midway_releases_earlier_reservations() {
     let mut controller = controller(&[60, 60, 40], 5);
@@ -156,7 +157,7 @@ fn refusal_midway_releases_earlier_reservations() {
     assert_eq!(long.read(&mut controller, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&controller), [0, 0, 60, 60]);
     assert_eq!(controller.requests()[1].state, StreamState::Refused(channel(2)));
-    // 40 more fit exactly.
+    // Another 40 B/s fit exactly.
     assert!(long.ask(&mut controller, stream(2)));
     assert_eq!(reserved(&controller), [40, 40, 100, 100]);
     long.end(&mut controller, stream(2));
@@ -222,8 +223,8 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// A stream of 60 crashes. Adapter and switch keep the reservation for a lease from the last packet
-/// that each has seen; the next request finds it expired.
+/// A stream of 60 B/s crashes. Adapter and switch each keep the reservation for one lease after the
+/// last packet they saw; the next request finds it expired.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;
@@ -253,7 +254,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     controller.settle(at(17));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
-    // Without a crash the late last packet releases no reservation of others.
+    // Even without a crash, the late last packet does not release reservations of other streams.
     path.end(&mut controller, stream(0));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     other.end(&mut controller, stream(2));
@@ -262,7 +263,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Streams crash one by one (applications) or all of a first channel at once (adapters).
+    /// Streams crash one by one (applications), or all on a first channel at once (adapters).
     #[test]
     fn ledgers_are_empty_after_all_streams_end(
         paths in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
@@ -307,10 +308,10 @@ enum Story {
     Begins,
     Signal(Signal, usize),
     Response(Signal),
-    /// A packet, not the last, at the `place`-th node, the host first.
+    /// A packet other than the last passes the `place`-th node, counted from the host.
     Sends(usize),
     Ends(usize),
-    /// The probe continues, and the response is lost.
+    /// The probe continues from here, but the response will be lost.
     Crashed(Signal, usize),
     Over,
 }

@@ -21,19 +21,19 @@ const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// By end of a channel.
+    /// For each end of a channel: places of its arbiters.
     places: [Vec<ArbiterPlace>; 2],
     streams: LaneSet,
     others: LaneSet,
     others_min: u16,
-    /// By channel: whether sender and receiver are switches.
+    /// For each channel: whether sender and receiver are switches.
     switches: Box<[[bool; 2]]>,
-    /// By channel and end: current weights of a stream lane and of another lane.
+    /// For each channel and end: current weights of a stream lane and of another lane.
     known: Vec<[(u16, u16); 2]>,
 }
 
 impl Weights {
-    /// `None` without adjustable arbiters.
+    /// Creates the weights of a run; `None` without adjustable arbiters.
     pub(super) fn new(plan: &Plan, admission: &AdmissionPlan) -> Option<Self> {
         let leaving =
             [ArbiterPlace::LinkOutput, ArbiterPlace::CrossbarOutput, ArbiterPlace::AdapterPort];

@@ -16,7 +16,8 @@ impl<'a> PathCache<'a> {
         Self { plan, paths: BTreeMap::new() }
     }
 
-    /// Whether a channel is ahead of a packet on its path, or on any path if it has not chosen.
+    /// Whether a packet has yet to pass a channel on its path, or on any possible path if it has
+    /// not chosen.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
         let undecided = plan.routing.path_ids().filter(|_| waiter.path_id.is_none());
@@ -34,7 +35,7 @@ impl<'a> PathCache<'a> {
     }
 }
 
-/// A packet diverted to port 0 of a switch has only the channel to it.
+/// Path of a packet; if it is diverted to port 0 of a switch, only the channel to that port.
 fn path_of(
     plan: &Plan,
     path: PathId,

@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Congestion tree at an instant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
-    /// Channel at which all waits end; `None` for a knot of packets that wait for one another.
+    /// Channel for which all packets of the tree wait in the end; `None` for a knot of packets that
+    /// wait for one another.
     pub root: Option<ChannelId>,
     /// Lanes without space, ascending.
     pub branches: Vec<Buffer>,
@@ -26,11 +27,11 @@ pub struct Tree {
     pub depth: usize,
     /// Hosts whose own channel is a branch.
     pub hosts: BTreeSet<EndpointId>,
-    /// Flows with a packet that will pass the root, or any packet in a knot.
+    /// Flows with a packet that will pass the root; in a knot, all flows with packets in it.
     pub feeding: BTreeSet<FlowKey>,
-    /// Flows with packets, but none that will pass the root.
+    /// Flows with packets in the tree, none of which will pass the root.
     pub victims: BTreeSet<FlowKey>,
-    /// Number of packets.
+    /// Number of packets in the tree.
     pub packets: usize,
 }
 
@@ -49,7 +50,7 @@ struct Stand<'a> {
     behind: BTreeMap<Target, BTreeSet<Buffer>>,
 }
 
-/// Trees at an instant, by ascending root, then knots.
+/// Derives the trees of an instant, by ascending root, followed by knots.
 pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     let strict = Stand::new(waiters, Rule::BranchesAreNoRoots);
     let mut path_cache = PathCache::new(plan);
@@ -59,7 +60,7 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     if left.is_empty() {
         return found;
     }
-    // Branches that shorter packets still use do not form a knot.
+    // A branch that shorter packets can still use does not form a knot.
     let stand = Stand::new(waiters, Rule::AnyMayBeRoot);
     stand.add_rooted(plan, &mut path_cache, &mut left, &mut found);
     while let Some(first) = left.first().copied() {
@@ -74,7 +75,7 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
 /// Whether a channel with blocked longer packets can be a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
-    /// It is a branch for all packets.
+    /// The channel is a branch for all packets.
     BranchesAreNoRoots,
     AnyMayBeRoot,
 }
@@ -111,8 +112,8 @@ impl<'a> Stand<'a> {
             }
         }
         for branch in &branches {
-            // Without a packet at its end, the space is on its way back: the branch is its own
-            // root.
+            // Without a packet at the end of a branch, its space is about to return: the branch is
+            // its own root.
             let own = || BTreeSet::from([Target::Root(branch.channel)]);
             onward.entry(*branch).or_insert_with(own);
         }
@@ -125,7 +126,8 @@ impl<'a> Stand<'a> {
         Self { waiters, branches, onward, behind }
     }
 
-    /// Adds the trees of all roots over branches in `left`, and removes these from `left`.
+    /// Adds the trees of all roots reached through branches in `left`, and removes these from
+    /// `left`.
     fn add_rooted(
         &self,
         plan: &Plan,
@@ -161,7 +163,7 @@ impl<'a> Stand<'a> {
         levels
     }
 
-    /// Branches of `among` connected to `first` in either direction.
+    /// Branches of `among` that are connected to `first` in either direction, with their distances.
     fn joined_with(&self, first: Buffer, among: &BTreeSet<Buffer>) -> BTreeMap<Buffer, usize> {
         let mut joined = BTreeMap::from([(first, 0)]);
         let mut to_visit = vec![first];
@@ -207,8 +209,8 @@ impl<'a> Stand<'a> {
         }
     }
 
-    /// Packets at the end of a branch, or waiting for a branch, for the root, or behind a packet
-    /// that waits for a branch.
+    /// Packets at the end of a branch, and packets that wait for a branch, for the root, or behind
+    /// a packet that waits for a branch.
     fn waiters_of(
         &self,
         root: Option<ChannelId>,

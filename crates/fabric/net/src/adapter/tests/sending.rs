@@ -22,10 +22,11 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![1 => offer, 3 => Just(Step::Take)]
 }
 
-/// Level, number, remaining payload, and longest packet of a message.
+/// Level, number, remaining payload and longest packet of a waiting message.
 type Listed = (u8, usize, u32, u32);
 
-/// Definition: the first created message of the highest level, as much of it as a packet may carry.
+/// Takes the next packet by definition: from the first created message of the highest level, as
+/// much as a packet may carry.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();

@@ -25,9 +25,9 @@ struct Control {
     /// Packets of group 0 and of group 1 leave on different lanes.
     group: usize,
     window: Option<u32>,
-    /// ps per byte.
+    /// Rate limit in ps per byte.
     rate_limit: Option<u64>,
-    /// ps per token, and burst in bytes.
+    /// Token bucket: ps per token, and burst in bytes.
     bucket: Option<(u64, u32)>,
 }
 
@@ -111,7 +111,7 @@ enum Member {
     Flow { class: usize, destination: usize },
 }
 
-/// Index in the list of waiting packets.
+/// Packet to send, by its index in the list of waiting packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goes {
     Ordered(usize),
@@ -120,11 +120,11 @@ enum Goes {
 
 struct Lists {
     setting: Setting,
-    /// In order of creation.
+    /// Waiting messages, in order of creation.
     waiting: Vec<Listed>,
     /// Level, group and bytes of packets without a message.
     ordered: Vec<(usize, usize, u32)>,
-    /// Ring members of all levels and groups, the next first.
+    /// Ring members of all levels and groups; the first is served next.
     ring: Vec<Member>,
     /// Packets of controlled classes: class, destination, start time, bytes.
     sent: Vec<(usize, usize, u64, u32)>,
@@ -195,7 +195,7 @@ impl Lists {
         went + byte_ps * u64::from(*bytes)
     }
 
-    /// Derives the tokens from all that were taken.
+    /// Whether the bucket has the tokens, computed from all that were taken.
     fn has_tokens(&self, class: usize, bytes: u32, now: u64) -> bool {
         let Some((token_ps, burst)) = self.setting[class].bucket else { return true };
         let full = u64::from(burst) * token_ps;
@@ -207,7 +207,7 @@ impl Lists {
         (there + now - since).min(full) / token_ps >= u64::from(bytes)
     }
 
-    /// Next packet of a group, and the messages that requested tokens in vain.
+    /// Selects the next packet of a group. Also returns the messages that requested tokens in vain.
     fn who(&self, group: usize, now: u64) -> (Option<Goes>, Vec<usize>) {
         let mut short = Vec::new();
         for level in (0..LEVELS).rev() {
@@ -252,8 +252,8 @@ impl Lists {
         bytes
     }
 
-    /// Whether a turn at `now` may announce `at`: something changes then, and no packet can go
-    /// earlier.
+    /// Whether a turn at `now` may announce `at` as the next chance: something changes then, and no
+    /// packet can go earlier.
     fn is_next_chance(&self, group: usize, now: u64, at: u64) -> bool {
         let ends = |member: &Member| match *member {
             Member::Flow { class, destination } => self.paced_until(class, destination) == at,
