@@ -54,16 +54,18 @@ use std::sync::Arc;
 pub enum Due {
     /// The next event.
     Event,
-    /// End of a section, before any event of this time ([`Endpoints::end_section`]).
+    /// A section ends, before any event of this time ([`Endpoints::end_section`]).
     SectionEnd(Time),
-    /// End of a step of followed quantities, likewise ([`crate::Notice::Sampled`]).
+    /// A step of followed quantities ends, before any event of this time
+    /// ([`crate::Notice::Sampled`]).
     StepEnd(Time),
-    /// Search for congestion trees, likewise ([`crate::Notice::TreesSampled`]).
+    /// Congestion trees are searched, before any event of this time
+    /// ([`crate::Notice::TreesSampled`]).
     TreeSample(Time),
-    /// Network event, after everything above and before any other event of this time
+    /// A network event happens, after everything above and before any other event of this time
     /// ([`Endpoints::take_network_event`]).
     NetworkEvent,
-    /// Deadlock check, after all events of this time ([`Endpoints::check_deadlock`]).
+    /// Deadlocks are searched, after all events of this time ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
 }
 
@@ -146,12 +148,13 @@ impl Endpoints {
         &self.collector
     }
 
-    /// Collector, for reports of in-transit hosts.
+    /// Mutable access to the collector, for reports of in-transit hosts.
     pub fn collector_mut(&mut self) -> &mut Collector {
         &mut self.collector
     }
 
-    /// Takes the messages delivered so far, in order of delivery, from a run that keeps all.
+    /// Takes the messages delivered since the last call, in order of delivery, if the run keeps
+    /// all.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.collector.take_messages()
     }
@@ -173,7 +176,7 @@ impl Endpoints {
         &self.outbox.adapters()[endpoint.index()]
     }
 
-    /// Optional notices that the endpoints need; constant over the run.
+    /// Optional notices that the endpoints need; they do not change during a run.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
@@ -193,14 +196,14 @@ impl Endpoints {
         self.admission.as_ref().map(|admission| admission.ledger())
     }
 
-    /// Returns how often a throttled host was woken.
+    /// Returns how often throttled hosts were woken.
     pub fn throttled(&self) -> u64 {
         self.throttle.as_ref().map_or(0, |throttle| throttle.woken())
     }
 
     // Turns.
 
-    /// Packet that [`Self::turn`] would send.
+    /// Returns the packet that [`Self::turn`] would send.
     pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
         let adapter = self.outbox.adapter(endpoint);
         let throttle = self.throttle.as_deref_mut();
@@ -208,13 +211,13 @@ impl Endpoints {
     }
 
     /// Whether a group has a packet that neither window nor rate limit holds back. Unlike
-    /// [`Self::next`], ignores token buckets and throttling, and changes nothing.
+    /// [`Self::next`], it ignores token buckets and throttling, and changes nothing.
     pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
 
-    /// Takes the packet that an endpoint sends from a group when its link is free, maybe in the
-    /// future. [`crate::Notice::Began`] follows then, if it is wanted.
+    /// Takes the packet that an endpoint sends from a group when its link becomes free, possibly in
+    /// the future. [`crate::Notice::Began`] must follow then if it is wanted.
     #[expect(clippy::inline_always, reason = "callers take the packet apart in place")]
     #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
@@ -242,8 +245,8 @@ impl Endpoints {
         !self.outbox.orders().is_empty()
     }
 
-    /// Takes the next pending order, the latest first, because a source with another message now
-    /// must be scheduled before its endpoint sends.
+    /// Takes the next pending order, the latest first: a source with another message due now must
+    /// be scheduled before its endpoint sends.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.outbox.orders_mut().pop()
@@ -258,8 +261,8 @@ impl Endpoints {
 
     // Sections, deadlock checks and the end.
 
-    /// Time before which events need no checkpoint. Deliveries, section ends and deadlock checks
-    /// change it.
+    /// Time before which events need no checkpoint. It may change with deliveries, section ends and
+    /// deadlock checks.
     #[inline]
     pub fn checkpoint(&self) -> Time {
         self.checkpoints.next()
@@ -270,8 +273,8 @@ impl Endpoints {
         self.checkpoints.due(next, &self.collector)
     }
 
-    /// Ends the section that is due. `counts` since time zero cover at least the channels with
-    /// events since the last section, in ascending order.
+    /// Ends the section that is due. `counts` are totals since time zero for at least the channels
+    /// with events since the last section, in ascending order.
     pub fn end_section(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         self.flows.settle(self.checkpoints.next());
         self.report_held();
@@ -301,8 +304,8 @@ impl Endpoints {
         &self.conservation
     }
 
-    /// Handles a deadlock check after all events of `time`, which may end the run. `has_events` is
-    /// set if an event is still to come.
+    /// Handles the result of a deadlock check after all events of `time`, which may end the run.
+    /// `has_events` is set if more events follow.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
         self.checkpoints.pass_check(time);
         let (in_flight, others) = (self.collector.in_flight_messages(), self.outbox.in_flight());
@@ -319,8 +322,8 @@ impl Endpoints {
             }
             self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
-            // Waits for tokens or a rate limit end with an event, and an acknowledgement is a
-            // packet in the network or in a queue, emptied by an event.
+            // Waits for tokens or a rate limit end with an event. A wait for an acknowledgement
+            // needs a packet in the network, or in a queue that an event empties.
             assert!(
                 (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for acknowledgements, nothing can happen, \

@@ -1,4 +1,4 @@
-//! Sources' halves of flows: their state and queues. `receipts` has the destinations' halves.
+//! State and queues of flows at their sources. `receipts` contains their state at the destinations.
 //!
 //! ```text
 //!   message ──► queue of its flow ──┬─ may go ──────────► in the ring of its level      (`adapter`)
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
-    /// Whether flows are tracked, by class; empty if none are.
+    /// For each class: whether its flows are tracked; empty if none are.
     tracked: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
@@ -35,14 +35,14 @@ pub(crate) struct Held {
     pub(crate) to: Time,
 }
 
-/// State of a flow with a packet just taken.
+/// State of a flow after one of its packets was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FlowState {
-    /// Has another packet within the window.
+    /// The flow has another packet within the window.
     MayGo,
-    /// Waits for an acknowledgement.
+    /// The flow waits for an acknowledgement.
     Shut,
-    /// Has no packet.
+    /// The flow has no packet.
     Empty,
 }
 
@@ -53,14 +53,14 @@ pub(crate) struct Flow {
     pub(crate) queue: Queue,
     pub(crate) limits: Limits,
     responder: Option<Responder>,
-    /// Record of starts, if the response needs round trips.
+    /// Start times of packets in flight, if the response needs round trips.
     round_trips: Option<Box<RoundTrips>>,
-    /// Unacknowledged packets; 0 unless all packets are acknowledged.
+    /// Number of unacknowledged packets; always 0 unless all packets are acknowledged.
     in_flight_packets: u32,
     is_acknowledged: bool,
     /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
-    /// Fixed lane of the flow, once drawn.
+    /// Lane of the flow, after it was drawn.
     pub(crate) lane: Option<VcClass>,
     /// Start of the wait for an acknowledgement.
     shut_since: Option<Time>,
@@ -110,7 +110,8 @@ impl Flows {
         &mut self.by_id[id.index()]
     }
 
-    /// Returns whether the flow had nothing to send before and may go now.
+    /// Adds a message to its flow. Returns whether the flow had nothing to send before and may go
+    /// now.
     pub(crate) fn put(
         &mut self,
         id: FlowId,
@@ -164,8 +165,8 @@ impl Flows {
         }
     }
 
-    /// `marked` is set if any of `packets` packets was. Returns the new state of a flow with
-    /// something to send, if it changes.
+    /// Handles an acknowledgement of `packets` packets; `marked` is set if any of them was marked.
+    /// Returns the new state of a flow with something to send, if it changes.
     pub(crate) fn acknowledged(
         &mut self,
         id: FlowId,
@@ -196,8 +197,8 @@ impl Flows {
                 self.waits_for_rate_limit(id, now.max(from));
                 Some(FlowState::MayGo)
             }
-            // The response has reduced the window. Other holds end here, except that of the rate
-            // limit, counted in advance.
+            // The response has reduced the window. Other waits end here, except that for the rate
+            // limit, which was counted in advance.
             None if is_shut && !flow.queue.is_empty() => {
                 flow.shut_since = Some(now.max(flow.earliest));
                 if let Some(from) = flow.short_since.take() {
@@ -209,7 +210,7 @@ impl Flows {
         }
     }
 
-    /// Reports all holds up to `now`, and starts new ones.
+    /// Reports all waiting times up to `now`, and continues the waits from there.
     pub(crate) fn settle(&mut self, now: Time) {
         for index in 0..self.by_id.len() {
             let id = FlowId::new(index);
@@ -225,7 +226,7 @@ impl Flows {
         }
     }
 
-    /// Returns whether the window permits the first packet.
+    /// Whether the window permits the first packet.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
         if flow.in_flight_packets >= flow.limits.window_packets {
@@ -256,13 +257,13 @@ impl Flows {
         self.held.pop()
     }
 
-    /// Number of flows with something to send that wait for an acknowledgement.
+    /// Number of flows that have something to send but wait for an acknowledgement.
     pub(crate) fn shut(&self) -> usize {
         self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }
 }
 
-/// Whether streams are sent in a class: its own, or demoted ones.
+/// Whether a class sends messages of streams: its own, or ones demoted to it.
 fn has_streams(plan: &Plan, class: ClassId) -> bool {
     let demotes = |of: &ClassPlan| {
         of.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Demote(class))

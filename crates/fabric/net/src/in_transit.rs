@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 /// Parameters of in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InTransitPlan {
-    /// `T_d`: time from the arrival of the first flit until recognition as in transit.
+    /// `T_d`: time from the arrival of the first flit until the packet is recognised as in transit.
     pub detection: Span,
     /// `T_r`: further time until re-injection can begin.
     pub programming: Span,
-    /// Capacity of an adapter's pool.
+    /// Capacity of the pool in an adapter.
     pub pool_bytes: u64,
     /// Handling of a packet if the pool is full.
     pub when_full: WhenFull,
@@ -34,11 +34,11 @@ pub struct InTransitPlan {
 /// Handling of a packet that does not fit into the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// Copy to host memory, and re-injection after complete arrival.
+    /// The packet is copied to host memory and re-injected after complete arrival.
     Spill {
-        /// Fixed delay.
+        /// Fixed delay of the copy.
         delay: Span,
-        /// Time of a byte on the bus, which each byte crosses twice.
+        /// Time per byte on the bus, which each byte crosses twice.
         byte: Span,
     },
     /// The packet waits in the adapter's input, which stops its sender.
@@ -90,7 +90,7 @@ impl Default for InTransitParameters {
 }
 
 impl InTransitParameters {
-    /// Conversion to integers.
+    /// Converts the parameters to integers.
     pub fn plan(&self) -> InTransitPlan {
         InTransitPlan {
             detection: self.detection,

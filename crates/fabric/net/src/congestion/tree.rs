@@ -163,7 +163,7 @@ impl<'a> Stand<'a> {
         levels
     }
 
-    /// Branches of `among` that are connected to `first` in either direction, with their distances.
+    /// Branches of `among` that are connected to `first` in either direction, all at level 0.
     fn joined_with(&self, first: Buffer, among: &BTreeSet<Buffer>) -> BTreeMap<Buffer, usize> {
         let mut joined = BTreeMap::from([(first, 0)]);
         let mut to_visit = vec![first];

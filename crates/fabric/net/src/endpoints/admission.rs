@@ -49,8 +49,8 @@ impl Admission {
 
     // Requests and replies to them.
 
-    /// Whether the stream of a source may not send `now`, when its first message is due. The first
-    /// call for a stream makes its request.
+    /// Whether the stream of a source may not send yet, now that its first message is due. The
+    /// first call for a stream requests admission.
     #[inline(never)]
     pub(super) fn holds_back(&mut self, source: &Source, outbox: &mut Outbox, now: Time) -> bool {
         let (class, endpoint) = (source.class(), source.endpoint());
@@ -66,7 +66,7 @@ impl Admission {
         true
     }
 
-    /// Returns the source of the stream that the signal admits, if any.
+    /// Handles a received signal. Returns the source of the stream that it admits, if any.
     #[inline(never)]
     pub(super) fn on_received(
         &mut self,
@@ -127,8 +127,8 @@ impl Admission {
 
     // Packets on their way.
 
-    /// The controller decides on a signal; the last packet of a stream releases its reservation,
-    /// and other packets renew it.
+    /// Handles a packet read at a switch: the controller decides on a signal; the last packet of a
+    /// stream releases its reservation, and other packets renew it.
     #[inline(never)]
     pub(super) fn on_read(
         &mut self,
@@ -154,7 +154,8 @@ impl Admission {
         }
     }
 
-    /// As at a switch, but no signal ends here.
+    /// Handles a packet sent on by an in-transit host, like one read at a switch, except that no
+    /// signal ends here.
     #[inline(never)]
     pub(super) fn on_sent_on(
         &mut self,
@@ -215,7 +216,7 @@ impl Admission {
         self.controller.renew(stream, (None, channel), now);
     }
 
-    /// Releases the reservation at the adapter, if the last message of the stream has left.
+    /// Releases the reservation at the adapter if the last message of the stream has left.
     pub(super) fn on_message_left(
         &mut self,
         endpoint: EndpointId,
@@ -232,7 +233,7 @@ impl Admission {
         self.order_weights(outbox);
     }
 
-    /// Stream of a message, if streams of its class make requests.
+    /// Stream of a message, if its class requests admission.
     fn stream_of(
         &self,
         slot: MessageSlot,
@@ -243,7 +244,7 @@ impl Admission {
         messages.part(slot).filter(|_| asks).map(|part| part.stream)
     }
 
-    /// No path takes a channel twice.
+    /// Hop of a packet; it is unique, because no path takes a channel twice.
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
         let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");

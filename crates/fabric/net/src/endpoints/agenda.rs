@@ -8,9 +8,9 @@ use gingham_kernel::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
     sources: Vec<usize>,
-    /// Sources that await the start of messages of their class.
+    /// Sources that must be notified of the start of messages of their class.
     of_starts: Vec<usize>,
-    /// Sources that await deliveries, with the class of these messages.
+    /// Sources that must be notified of deliveries, with the class of the delivered messages.
     of_deliveries: Vec<(ClassId, usize)>,
     due: Postponed<usize>,
 }

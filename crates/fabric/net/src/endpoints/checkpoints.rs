@@ -21,7 +21,7 @@ pub(super) struct Checkpoints {
     /// Events before this time need no checkpoint.
     next: Time,
     events: NetworkEvents,
-    /// Number of past network events.
+    /// Number of network events that have happened.
     happened: usize,
 }
 
@@ -68,7 +68,7 @@ impl Checkpoints {
         event
     }
 
-    /// Schedules the deadlock check after the one at `time`.
+    /// Schedules the next deadlock check after the one at `time`.
     pub(super) fn pass_check(&mut self, time: Time) {
         let interval = self.check_interval_ps;
         let passed = time.as_ps() / interval;

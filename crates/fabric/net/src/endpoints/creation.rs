@@ -38,7 +38,7 @@ impl Endpoints {
         Created { next, endpoint }
     }
 
-    /// Returns whether a message was due `now`.
+    /// Creates a message if one is due `now`. Returns whether one was due.
     #[inline(never)]
     fn create(&mut self, index: usize, now: Time) -> bool {
         let source = self.sources.get_mut(index);
@@ -48,8 +48,8 @@ impl Endpoints {
         true
     }
 
-    /// Creates the message that a notification made due `now` and those that the clock of its
-    /// source makes due now, with an order to send for each.
+    /// Creates the message that a notification made due `now`, and those that the source's clock
+    /// makes due now. Each gets an order to send.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
@@ -61,7 +61,7 @@ impl Endpoints {
         }
     }
 
-    /// Orders the creation of the next message, unless its instant is still `scheduled`.
+    /// Orders the creation of the next message unless it is already `scheduled` for its instant.
     fn reschedule(&mut self, index: usize, scheduled: Option<Time>) {
         if self.sources.get(index).next_at() != scheduled {
             self.sources.schedule(index, &mut self.outbox);
@@ -124,8 +124,9 @@ impl Endpoints {
         }
     }
 
-    /// Creates the messages that become due when the first packet of one begins. Messages normally
-    /// precede all other events of an instant; here none of these depends on the new message.
+    /// Creates the messages that become due when the first packet of another begins. Messages are
+    /// normally created before all other events of an instant; here no such event depends on the
+    /// new message.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         // A message that needs a credit is followed by the next one when it takes the credit.
@@ -165,7 +166,7 @@ impl Endpoints {
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// Does the work of [`Self::offer`] for tracked flows, dropped messages and posts.
+    /// Carries out [`Self::offer`] for tracked flows, dropped messages and posts.
     #[inline(never)]
     fn offer_more(
         &mut self,
@@ -202,7 +203,7 @@ impl Endpoints {
 
     // Posts.
 
-    /// Posts a message to its channel adapter, or enqueues it if there are none.
+    /// Posts a message to its channel adapter, or enqueues it if the run has none.
     #[inline(never)]
     fn post(
         &mut self,
@@ -242,8 +243,8 @@ impl Endpoints {
         }
     }
 
-    /// Carries out the outcomes of posts, those of messages created meanwhile in the same loop,
-    /// because recursion may be deep with many credits.
+    /// Carries out the outcomes of posts, including those of messages created meanwhile. This is a
+    /// loop, because recursion could be deep with many credits.
     pub(super) fn carry_posts(&mut self, now: Time) {
         if self.posts.as_mut().is_none_or(|posts| !posts.begin_outcomes()) {
             return;

@@ -1,5 +1,4 @@
-//! Lanes of messages whose class draws them, uniformly among its lanes: for every message or by
-//! flow.
+//! Random choice of lanes, uniform among those of a class, for every message or for every flow.
 //!
 //! Source: Yum et al. 2002, section 5.2 ("VLs for a message are assigned using a uniform
 //! distribution of the available VLs").
@@ -9,16 +8,16 @@ use crate::{ClassId, LaneChoice, Message, Plan};
 use gingham_kernel::{Purpose, Stream};
 use gingham_topology::routing::VcClass;
 
-/// By class; empty if no class draws lanes.
+/// For each class: its random choice, if any; empty if no class draws lanes.
 #[derive(Clone, Debug)]
 pub(super) struct LaneChooser(Box<[Option<Draws>]>);
 
 #[derive(Clone, Debug)]
 struct Draws {
     among: Box<[VcClass]>,
-    /// Whether all messages of a flow take the lane of the first.
+    /// Whether all messages of a flow take the lane drawn for the first.
     is_by_flow: bool,
-    /// By endpoint.
+    /// For each endpoint: its random stream.
     streams: Box<[Stream]>,
 }
 

@@ -83,8 +83,8 @@ impl Endpoints {
         }
     }
 
-    /// Handles [`Notice::Created`] like [`Self::notify`], but returns its orders, because messages
-    /// are created too often for a list.
+    /// Handles [`Notice::Created`] like [`Self::notify`], but returns the resulting orders
+    /// directly; messages are created too often to use a list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn create_next(&mut self, source: usize, now: Time) -> Created {
@@ -177,7 +177,7 @@ impl Endpoints {
         }
     }
 
-    /// Acknowledges a data packet of a flow with a window, alone or with earlier ones.
+    /// Acknowledges a data packet of a flow with a window, alone or together with earlier packets.
     fn acknowledge(&mut self, flow: FlowId, packet: &Packet, now: Time) {
         let class = self.flows.get(flow).key.class;
         let Some(window) = &self.plan.classes[class.index()].window else { return };
@@ -250,7 +250,7 @@ impl Endpoints {
     fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet, now: Time) {
         let Some(marker) = &mut self.marker else { return };
         if let Some(trigger) = marker.forwarded(&stay, left, now) {
-            // Marks of acknowledgements are not counted, because they are not returned to a source.
+            // Marks of acknowledgements are not counted, because they are not reported to a source.
             if !packet.mark && matches!(packet.content, Content::Data(_)) {
                 self.collector.on_marked(packet.class, trigger);
             }

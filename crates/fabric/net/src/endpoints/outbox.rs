@@ -8,7 +8,7 @@ use gingham_topology::EndpointId;
 pub(super) struct Outbox {
     adapters: Vec<Adapter>,
     orders: Vec<Order>,
-    /// Packets without a message that have not arrived and are not lost.
+    /// Number of packets without a message that have neither arrived nor been lost.
     in_flight: usize,
 }
 
@@ -38,7 +38,7 @@ impl Outbox {
         self.orders.push(Order::Send { endpoint });
     }
 
-    /// Replaces a pending order for the same lane.
+    /// Orders a change of a lane's weight, in place of any pending one for that lane.
     pub(super) fn order_weight(&mut self, weighing: Weighing) {
         let is_same = |of: &Weighing| {
             (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)
@@ -58,7 +58,7 @@ impl Outbox {
 
     // Packets without a message.
 
-    /// Returns the number of packets without a message that wait at the source.
+    /// Sends a packet without a message. Returns how many of these wait at its source.
     pub(super) fn send(&mut self, packet: Packet, now: Time) -> usize {
         self.in_flight += 1;
         self.order_send(packet.source);

@@ -25,14 +25,14 @@ pub(super) struct Probe {
     of: ProbePlan,
     noted: Vec<Noted>,
     seen: u64,
-    /// Packets received by hosts from hosts.
+    /// Number of packets that hosts received from hosts.
     received: u64,
     weights: Weights,
-    /// Control packets of hosts read at switches.
+    /// Number of control packets from hosts that switches have read.
     read: u64,
-    /// Packets received at switch ports 0.
+    /// Number of packets received at switch ports 0.
     taken_in: u64,
-    /// Original destinations of diverted packets in flight, by switch port 0.
+    /// For each switch port 0: original destinations of diverted packets in flight.
     diverted: BTreeMap<EndpointId, VecDeque<EndpointId>>,
 }
 
@@ -85,7 +85,7 @@ impl Probe {
         }
     }
 
-    /// Responds to a packet, if a path leads to the destination.
+    /// Sends a control packet in response to a packet, if a path leads to the destination.
     fn control(
         &self,
         on: &Packet,

@@ -10,9 +10,9 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
-    /// By stream: index in `all`.
+    /// For each stream: index of its source in `all`.
     streams: Vec<usize>,
-    /// By endpoint.
+    /// For each endpoint: its agenda.
     agendas: Vec<Agenda>,
 }
 
@@ -72,14 +72,14 @@ impl Sources {
         self.all.iter().all(Source::is_finished)
     }
 
-    /// Orders the creation of the next message, if the clock of the source knows the instant.
+    /// Orders the creation of the next message if the clock of the source determines its instant.
     pub(super) fn schedule(&self, index: usize, outbox: &mut Outbox) {
         if let Some(at) = self.all[index].next_at() {
             outbox.order(Order::CreateAt { source: index, at });
         }
     }
 
-    /// Registers a message due at `at`, later than now, and orders to wake its endpoint then.
+    /// Records that a message is due at `at`, later than now, and orders to wake its endpoint then.
     pub(super) fn postpone(&mut self, index: usize, at: Time, outbox: &mut Outbox) {
         let endpoint = self.all[index].endpoint();
         self.agendas[endpoint.index()].put(index, at);

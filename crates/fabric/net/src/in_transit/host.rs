@@ -11,8 +11,8 @@
 //!
 //! Source: Flich et al. 2001, section III.
 //!
-//! Invariant: the fill of the pool is the sum of the sizes of its packets and never exceeds its
-//! capacity.
+//! Invariant: the fill level of the pool is the sum of the sizes of its packets and never exceeds
+//! its capacity.
 
 use super::{InTransitPlan, WhenFull};
 use gingham_kernel::Time;
@@ -22,43 +22,43 @@ use std::collections::BinaryHeap;
 /// State of the first packet in an input buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EjectionHead {
-    /// Head not read.
+    /// The head has not been read.
     #[default]
     Unread,
-    /// For this host.
+    /// The packet is for this host.
     Consumed,
-    /// In transit, and ejected.
+    /// The packet is in transit and has been ejected.
     InTransit,
-    /// In transit, waiting for space in the pool.
+    /// The packet is in transit and waits for space in the pool.
     Waiting {
         /// Read time of the head.
         since: Time,
     },
 }
 
-/// Packet ejected for re-injection.
+/// Record of a packet ejected for re-injection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TakenIn {
-    /// Bytes occupied in the pool or in host memory.
+    /// Bytes that the packet occupies in the pool or in host memory.
     pub bytes: u64,
-    /// Group of queues.
+    /// Index of the packet's group of queues.
     pub group: usize,
     /// Arrival time of the head.
     head: Time,
-    /// Order of ejection.
+    /// Number of the packet in the order of ejection.
     number: u64,
-    /// Whether it was spilled to host memory.
+    /// Whether the packet was spilled to host memory.
     pub is_spilled: bool,
     /// Earliest send time, once known.
     pub ready: Option<Time>,
 }
 
-/// An in-transit host; `P` is the simulation's handle of a packet.
+/// An in-transit host; `P` identifies a packet in the simulation.
 #[derive(Clone, Debug)]
 pub struct InTransitHost<P> {
     plan: InTransitPlan,
     pool_bytes: u64,
-    /// Packets ejected so far.
+    /// Number of packets ejected so far.
     taken_in: u64,
     groups: Vec<Group<P>>,
 }
@@ -66,7 +66,7 @@ pub struct InTransitHost<P> {
 #[derive(Clone, Debug)]
 struct Group<P> {
     waiting: u32,
-    /// Earliest on top.
+    /// Packets to re-inject; the earliest is on top.
     ready: BinaryHeap<Reverse<Ready<P>>>,
 }
 
@@ -85,7 +85,7 @@ impl<P: Copy> InTransitHost<P> {
         Self { plan, pool_bytes: 0, taken_in: 0, groups }
     }
 
-    /// Fill of the pool.
+    /// Fill level of the pool in bytes.
     pub fn pool_bytes(&self) -> u64 {
         self.pool_bytes
     }
@@ -95,8 +95,9 @@ impl<P: Copy> InTransitHost<P> {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Ejects a packet with head arrival `head` into the pool or, without space, into host memory.
-    /// `None` if the host stops its sender instead: the packet must wait in the input.
+    /// Ejects a packet whose head arrived at `head`, into the pool or, if that has no space, into
+    /// host memory. Returns `None` if the host stops its sender instead: the packet must wait in
+    /// the input.
     pub fn take_in(
         &mut self,
         packet: P,
@@ -121,7 +122,7 @@ impl<P: Copy> InTransitHost<P> {
         Some(taken)
     }
 
-    /// Handles the arrival of a tail. A spilled packet is ready at the returned time, after
+    /// Handles the arrival of a packet's tail. Returns when a spilled packet is ready, after
     /// crossing the bus twice.
     pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
         let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
@@ -140,7 +141,7 @@ impl<P: Copy> InTransitHost<P> {
         self.groups[taken.group].ready.push(Reverse(ready));
     }
 
-    /// Next packet of a group to send at `now`, and since when it is ready.
+    /// Returns the next packet of a group that may be sent at `now`, and since when it is ready.
     #[inline]
     pub fn next_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let Reverse(first) = self.groups[group].ready.peek()?;
@@ -158,14 +159,14 @@ impl<P: Copy> InTransitHost<P> {
         first.taken
     }
 
-    /// Bit mask of groups with packets that have not begun to leave.
+    /// Groups with packets that have not begun to leave, as bits.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         let waits = |(index, group): (usize, &Group<P>)| u32::from(group.waiting > 0) << index;
         self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
     }
 
-    /// Frees a packet's pool space after its tail has left. Returns whether it occupied any.
+    /// Frees the pool space of a packet whose tail has left. Returns whether it occupied any.
     pub fn release(&mut self, taken: &TakenIn) -> bool {
         if !taken.is_spilled {
             self.pool_bytes -= taken.bytes;
@@ -173,8 +174,8 @@ impl<P: Copy> InTransitHost<P> {
         !taken.is_spilled
     }
 
-    /// Input buffer to eject next, and since when it waits: of the waiting heads that fit into the
-    /// pool, the one that has waited longest; the lowest in a tie.
+    /// Selects the input buffer to eject next: of the waiting heads that fit into the pool, the one
+    /// that has waited longest; in a tie, the lowest. Also returns since when it waits.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],

@@ -73,7 +73,7 @@ impl Allocator {
         }
     }
 
-    /// Whether matches of an iteration, counted from 0, move pointers.
+    /// Whether matches made in an iteration, counted from 0, move pointers.
     pub const fn moves_in(self, iteration: u32) -> bool {
         matches!(self, Self::Maximal) || iteration == 0
     }
@@ -83,8 +83,8 @@ impl Allocator {
         matches!(self, Self::SeparableInputFirst)
     }
 
-    /// Whether an input chooses an output by round robin and then a lane there, not among all its
-    /// granted lanes at once.
+    /// Whether an input first chooses an output by round robin and then a lane there, instead of
+    /// choosing among all its granted lanes at once.
     pub const fn takes_outputs_in_turn(self) -> bool {
         !matches!(self, Self::Maximal)
     }

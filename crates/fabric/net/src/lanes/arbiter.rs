@@ -37,7 +37,7 @@ pub struct LaneArbiter(State);
 
 #[derive(Clone, Debug)]
 enum State {
-    /// `after`: lanes after the last one served, as bits.
+    /// Round robin; `after` has the lanes after the last one served, as bits.
     RoundRobin {
         after: u32,
     },
@@ -61,12 +61,12 @@ struct Vls {
 struct VlTurns {
     served: LaneSet,
     lanes_per_vl: u8,
-    /// By VL: lane served last, numbered in the channel.
+    /// For each VL: lane served last, numbered within the channel.
     last: [Option<u8>; PLACES],
 }
 
 impl LaneArbiter {
-    /// Arbiter over lanes `0..lanes`. Panics if [`Scheduler::check`] fails.
+    /// Creates an arbiter for lanes `0..lanes`. Panics if [`Scheduler::check`] fails.
     pub fn new(scheduler: &Scheduler, lanes: u8) -> Self {
         if matches!(scheduler, Scheduler::RoundRobin(_)) {
             return Self(State::RoundRobin { after: u32::MAX });
@@ -76,7 +76,7 @@ impl LaneArbiter {
         Self(State::Other(Box::new(Other { served, arbiter })))
     }
 
-    /// Arbiter over the lanes or VLs of a plan. Panics if [`Scheduler::check`] fails.
+    /// Creates an arbiter for the lanes or VLs of a plan. Panics if [`Scheduler::check`] fails.
     pub fn over(scheduler: &Scheduler, plan: &LanePlan) -> Self {
         let lanes_per_vl = plan.allowed.lanes_per_vl();
         if lanes_per_vl == 1 || !scheduler.chooses_among_vls() {
@@ -108,7 +108,7 @@ impl LaneArbiter {
         Some(lane as u8)
     }
 
-    /// Choice of [`Self::serve`], without changing state.
+    /// Returns the choice of [`Self::serve`] without changing state.
     pub fn peek(&self, eligible: u16, heads: &[Head]) -> Option<u8> {
         match &self.0 {
             State::RoundRobin { .. } => self.clone().serve(eligible, heads),
@@ -119,8 +119,8 @@ impl LaneArbiter {
         }
     }
 
-    /// Changes the weight of a lane with a share, from the end of the arbiter's round on. Panics if
-    /// [`Scheduler::can_change`] is false.
+    /// Changes the weight of a lane that has a share; takes effect at the end of the arbiter's
+    /// round. Panics if [`Scheduler::can_change`] is false.
     pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         let State::Other(other) = &mut self.0 else {
             unreachable!("lanes in turn and tables have no weights that change")
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Tables map every level to VL 0, which has no effect here.
+    /// Lane plan whose tables map every level to VL 0; these tables have no effect here.
     fn vls(count: u8, lanes_per_vl: u8) -> LanePlan {
         let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
         let map = LaneMap::uniform(&fabric, [0; 16]);
@@ -276,7 +276,7 @@ mod tests {
             let mut by_vl = arbiter(&plan, 16);
             let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 16];
             for set in sets {
-                // VL 15, above all tables, has lanes only if it is a lane itself.
+                // VL 15 ranks above all tables, and has lanes only if 15 is itself a lane.
                 let set = LaneSet::from_bits(set & 0x7fff);
                 let vls = (0..15).filter(|vl| !(LaneSet::of_vl(*vl, lanes_per_vl) & set).is_empty());
                 let vls = vls.collect::<LaneSet>();
@@ -375,7 +375,8 @@ mod tests {
         assert_eq!(order, [0, 0, 1, 0, 0, 2, 0, 0, 2].map(Some));
     }
 
-    /// A turn of lane 0 and half a turn of lane 1 under the old weights; lane 2 has no share.
+    /// The change comes after one turn of lane 0 and half a turn of lane 1 under the old weights;
+    /// lane 2 has no share.
     #[test]
     fn weights_change_at_the_end_of_a_round() {
         let weight = |weight| NonZeroU16::new(weight).unwrap();

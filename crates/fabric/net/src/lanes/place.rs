@@ -24,14 +24,14 @@ impl ArbiterPlace {
         [Self::CrossbarInput, Self::CrossbarOutput, Self::LinkOutput, Self::AdapterPort];
 }
 
-/// Change of a lane's weight, from the end of the arbiter's round on.
+/// Change of a lane's weight; it takes effect at the end of the arbiter's round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weighing {
     /// Channel that starts or ends at the port.
     pub channel: ChannelId,
     /// Arbiter of the port.
     pub place: ArbiterPlace,
-    /// Output lane, or input lane at the crossbar input. A lane without a share keeps none.
+    /// Output lane, or input lane at a crossbar input. A lane without a share stays without one.
     pub lane: u8,
     /// Flits or packets per turn under weighted round robin; units of 64 bytes
     /// ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)) under surplus round robin.

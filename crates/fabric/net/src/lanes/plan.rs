@@ -39,7 +39,7 @@ pub enum Injection {
 pub struct LanePlan {
     /// Lanes that a packet may take at each hop.
     pub allowed: Lanes,
-    /// Lanes of every channel, from 1 to 16.
+    /// Number of lanes of every channel, from 1 to 16.
     pub count: u8,
     /// Scheduler of the lanes at an output port of a switch.
     pub link_output: Scheduler,
@@ -48,7 +48,7 @@ pub struct LanePlan {
 }
 
 impl LanePlan {
-    /// Plan of `count` lanes for every packet, served round robin.
+    /// Plan with `count` lanes, which any packet may take and which are served by round robin.
     pub fn free(count: u8) -> Self {
         Self {
             allowed: Lanes::free(&[LaneSet::first_n(count)]),
@@ -67,7 +67,7 @@ impl LanePlan {
         served
     }
 
-    /// Possible first lanes of a packet from a host, by VC class.
+    /// For each VC class: lanes that a packet may take first from a host.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
         self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()
     }
@@ -80,22 +80,22 @@ pub struct PipelinePlan {
     pub flit_bytes: u32,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Cycle: shortest flit time of any channel.
+    /// Cycle time: the shortest flit time of any channel.
     pub cycle: Span,
-    /// Capacity of a lane buffer, by lane.
+    /// Capacity of the buffer of each lane.
     pub depths_flits: [u32; LANES_MAX as usize],
-    /// Capacity of an output lane, by lane; 0 for all if a flit takes its credit as it crosses the
+    /// Capacity of each output lane; 0 for all if flits take their credits when they cross the
     /// switch.
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others are wormhole.
     pub cut_through: LaneSet,
-    /// Cycles from arrival at a switch to the lane buffer, pipelined at a flit per cycle.
+    /// Cycles from arrival at a switch to the lane buffer; each cycle, another flit may follow.
     pub pipeline_cycles: u32,
-    /// Cycles of routing, stage 2.
+    /// Cycles that routing takes (stage 2).
     pub routing_cycles: u32,
-    /// Cycles until a credit reaches its sender, if not the cable's delay.
+    /// Cycles until a credit reaches its sender; `None` uses the cable's delay.
     pub credit_delay_cycles: Option<u32>,
-    /// Earliest reallocation of an output lane.
+    /// Earliest time at which an output lane is granted again.
     pub reallocation: Reallocation,
     /// Matching of heads with the lanes of an output.
     pub vc_allocator: VcAllocator,
@@ -103,16 +103,17 @@ pub struct PipelinePlan {
     pub crossbar: Crossbar,
     /// Matching of inputs and outputs of a multiplexed crossbar.
     pub allocator: Allocator,
-    /// Paths from an input port into a multiplexed crossbar, one flit per cycle each: lane `l` uses
-    /// path `l mod input_speedup`.
+    /// Number of paths from an input port into a multiplexed crossbar, one flit per cycle each:
+    /// lane `l` uses path `l mod input_speedup`.
     pub input_speedup: u8,
-    /// Paths from a multiplexed crossbar to an output port, assigned alike to output lanes.
+    /// Number of paths from a multiplexed crossbar to an output port; output lanes use them in like
+    /// manner.
     pub output_speedup: u8,
     /// Priority among the heads that request an output.
     pub arbitration: Arbitration,
     /// Scheduler of an input port's lanes at a multiplexed crossbar (stage 4).
     pub crossbar_input: Scheduler,
-    /// Scheduler of an output port among its lanes with holders that can send; `None` grants input
+    /// Scheduler of an output port among its lanes whose holders can send; `None` grants input
     /// ports by round robin.
     pub crossbar_output: Option<Scheduler>,
     /// Number of packets that a host may send at once.
@@ -120,18 +121,19 @@ pub struct PipelinePlan {
 }
 
 impl PipelinePlan {
-    /// Flits of a packet with `payload_bytes` of payload.
+    /// Number of flits of a packet with `payload_bytes` of payload.
     pub const fn packet_flits(&self, payload_bytes: u32) -> u64 {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)
     }
 
-    /// Cycles from a flit's departure from a lane buffer until its credit counts.
+    /// Cycles from the departure of a flit from a lane buffer until its credit can be used.
     pub fn credit_cycles(&self, channel: &ChannelPlan) -> u64 {
         let delay_cycles = channel.delay.div_ceil(self.cycle);
         1 + self.credit_delay_cycles.map_or(delay_cycles, u64::from)
     }
 
-    /// Credits needed to grant a lane to a packet of `flits` flits; 0 if none.
+    /// Credits that must be available before a lane is granted to a packet of `flits` flits; 0 if
+    /// none.
     pub const fn credits_to_be_given(&self, lane: u8, flits: u64) -> u64 {
         match self.reallocation {
             Reallocation::TailCredit => self.depth_flits(lane),
@@ -140,7 +142,8 @@ impl PipelinePlan {
         }
     }
 
-    /// Credits needed at an adapter for a packet to start; 0 if one, for its first flit, is enough.
+    /// Credits that must be available before a packet starts at an adapter; 0 if the one for its
+    /// first flit is enough.
     pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
         if matches!(self.reallocation, Reallocation::TailCredit) {
             self.depth_flits(lane)
@@ -151,19 +154,19 @@ impl PipelinePlan {
         }
     }
 
-    /// Whether flits take their credits as they cross the switch, and go on the link in the next
+    /// Whether flits take their credits when they cross the switch, and go on the link in the next
     /// cycle.
     pub const fn pays_at_crossing(&self) -> bool {
         self.output_depths_flits[0] == 0
     }
 
-    /// Whether round robin chooses crossbar paths regardless of arbiters: with an allocator other
-    /// than the maximal one, or several paths per port.
+    /// Whether crossbar paths are chosen by round robin regardless of arbiters: with several paths
+    /// per port, or any allocator but the maximal one.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }
 
-    /// Whether any packet waits for more than one credit of a lane.
+    /// Whether any packet must wait for more than one credit of a lane.
     pub fn counts_credits(&self) -> bool {
         !self.cut_through.is_empty() || self.reallocation == Reallocation::TailCredit
     }
@@ -177,7 +180,7 @@ impl PipelinePlan {
         self.depths_flits[lane as usize] as u64
     }
 
-    /// Bytes of `flits` flits on a cable.
+    /// Bytes that `flits` flits take on a cable.
     pub const fn wire_bytes(&self, flits: u64) -> u64 {
         flits * self.flit_bytes as u64
     }

@@ -52,10 +52,11 @@ pub enum Granularity {
     Packet,
 }
 
-/// Input of an arbiter besides the eligible lanes; each variant includes those before it.
+/// Information that an arbiter uses besides the eligible lanes; each variant includes those before
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DependsOn {
-    /// Nothing.
+    /// No further information.
     Lanes,
     /// Length of each lane's first packet or flit.
     Lengths,
@@ -68,20 +69,20 @@ pub enum DependsOn {
 pub struct Facts {
     /// Name in scenarios.
     pub name: &'static str,
-    /// Input of its arbiter.
+    /// Information that its arbiter uses.
     pub depends_on: DependsOn,
-    /// Unit of choice.
+    /// Unit in which its arbiter chooses.
     pub by: Granularity,
-    /// Lanes that are ever served, possibly with some that do not exist.
+    /// Lanes that are ever served, possibly including lanes that do not exist.
     pub served: LaneSet,
 }
 
 /// Invalid parameter of a scheduler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Dotted path of the parameter; empty for all parameters together.
+    /// Dotted path of the parameter; empty if the fault concerns all parameters together.
     pub key: String,
-    /// Reason.
+    /// Reason for the fault.
     pub message: String,
 }
 
@@ -98,12 +99,13 @@ pub(super) trait LaneScheduler: Sized {
 
     fn by_packet(self) -> Self;
 
-    /// Arbiter over lanes `0..lanes`, with flits of `flit_bytes` bytes.
+    /// Creates an arbiter for lanes `0..lanes`, with flits of `flit_bytes` bytes.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
 
     const HAS_WEIGHTS: bool = false;
 
-    /// Takes effect at the end of the arbiter's round. Only with `HAS_WEIGHTS`.
+    /// Changes the weight of a lane at the end of the arbiter's round. Called only with
+    /// `HAS_WEIGHTS`.
     fn weigh(
         _arbiter: &mut Self::Arbiter,
         _lane: usize,
@@ -126,14 +128,14 @@ macro_rules! schedulers {
         }
 
         impl Scheduler {
-            /// Properties apart from the arbiter.
+            /// Properties of the scheduler apart from its arbiter.
             pub fn facts(&self) -> Facts {
                 match self {
                     $(Self::$name(of) => of.facts(),)*
                 }
             }
 
-            /// Scheduler with choice per packet.
+            /// Returns the scheduler with choices per packet instead of per flit.
             #[must_use]
             pub fn by_packet(self) -> Self {
                 match self {
@@ -242,12 +244,12 @@ impl Scheduler {
         self.build(lanes, flit_bytes).map(|_| ())
     }
 
-    /// Returns whether the parameters apply to VLs; the lanes of a VL then share its part.
+    /// Returns whether the parameters apply to VLs; the lanes of a VL then share its weight.
     pub const fn chooses_among_vls(&self) -> bool {
         matches!(self, Self::InfiniBand(_))
     }
 
-    /// Lanes among the first `count` that are ever served, or VLs if it chooses among VLs.
+    /// Lanes among the first `count` that are ever served; VLs if the scheduler chooses among VLs.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }
@@ -268,8 +270,8 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// Shares, with 0 replaced by the smallest positive share, and that share. No effect: lanes without
-/// a share are never eligible.
+/// Replaces shares of 0 by the smallest positive share, and also returns that share. This has no
+/// effect, because lanes without a share are never eligible.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
     let least = least.ok_or(SchedulerError::NoWeight)?;
@@ -285,7 +287,7 @@ fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
     Ok(levels.iter().map(|level| usize::from(*level)).collect())
 }
 
-/// Quanta in bytes as shares: each 0 or at least a flit.
+/// Converts quanta in bytes to shares. Each must be 0 or at least a flit.
 fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, u32), Fault> {
     one_a_lane("quanta", quanta, lanes)?;
     let share = |(lane, quantum): (usize, &Bytes)| {

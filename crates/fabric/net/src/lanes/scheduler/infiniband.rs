@@ -38,7 +38,7 @@ pub struct TableSlot {
 }
 
 impl InfiniBand {
-    /// Parameters for the tables of a file or port.
+    /// Creates parameters from the tables of a file or port.
     pub fn of(ArbitrationTables { high_limit, high, low }: ArbitrationTables) -> Self {
         let slots = |slots: Vec<ArbitrationSlot>| {
             slots
@@ -50,8 +50,8 @@ impl InfiniBand {
         Self { high, low, high_limit: Some(high_limit), file: None }
     }
 
-    /// Tables over `lanes` lanes: those given, otherwise those of OpenSM without slots of missing
-    /// lanes.
+    /// Returns the tables for `lanes` lanes: the given ones or, by default, those of OpenSM without
+    /// slots of missing lanes.
     pub fn arbitration(&self, lanes: u8) -> ArbitrationTables {
         let high_limit = self.high_limit.unwrap_or_default();
         if self.high.is_none() && self.low.is_none() {
@@ -69,7 +69,7 @@ impl InfiniBand {
     }
 }
 
-/// Whether a table over `lanes` lanes may have slots of this lane.
+/// Whether a table for `lanes` lanes may have slots of this lane.
 pub const fn has_slots(lane: u8, lanes: u8) -> bool {
     lane < lanes && lane < MANAGEMENT_LANE
 }

@@ -36,8 +36,8 @@ impl LaneScheduler for SurplusRoundRobin {
 
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         let (quanta, _) = quanta_of(&self.quanta, lanes, flit_bytes)?;
-        // Later quanta may be smaller than these; a packet or flit longer than one quantum takes
-        // several turns.
+        // Later quanta may be smaller; a packet or flit longer than one quantum takes several
+        // turns.
         Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(1, &quanta)?))
     }
 

@@ -22,9 +22,9 @@ pub struct VirtualClock {
 /// Rate of a lane under `virtual-clock`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LaneRate {
-    /// Reserved rate.
+    /// Reserved rate of the lane.
     Reserved(Rate),
-    /// Service only when no other lane can be served.
+    /// No reserved rate: served only when no other lane can be.
     BestEffort,
 }
 
