@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
     pub(crate) switch: NodeId,
-    /// Flits in the buffer of the head, including its own.
+    /// Number of flits in the buffer of the head, including its own.
     pub(crate) waiting_flits: u64,
 }
 
@@ -65,7 +65,7 @@ pub(crate) trait Policy {
         self.triggers().map_or(Ok(()), |triggers| triggers.check())
     }
 
-    /// Whether it needs the free space at the other end of outputs.
+    /// Whether the policy needs to know the free space at the other end of outputs.
     fn needs_space(&self) -> bool {
         self.triggers().is_some_and(|triggers| triggers.spare_blocked.is_some())
     }
@@ -80,10 +80,10 @@ pub(crate) trait Mark {
 
     fn queued(&mut self, _stay: &Stay, _now: Time) {}
 
-    /// Evaluates the triggers at the end of an instant with a head read.
+    /// Evaluates the triggers at the end of an instant in which a head was read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
-    /// Trigger that marks a packet as it starts on its output.
+    /// Returns the trigger that marks a packet, if any, when the packet starts on its output.
     fn forwarded(&mut self, _stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         None
     }
@@ -111,14 +111,14 @@ macro_rules! policies {
                 }
             }
 
-            /// Triggers of a policy in the terms of Santos et al.
+            /// Triggers of the policy, if it is one of Santos et al.
             pub fn triggers(&self) -> Option<Triggers> {
                 match self {
                     $(Self::$name(of) => of.triggers(),)*
                 }
             }
 
-            /// Rejects invalid parameters: the key, and the reason.
+            /// Rejects an invalid parameter. Returns its key and the reason.
             pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {
                     $(Self::$name(of) => of.check(),)*
@@ -131,7 +131,7 @@ macro_rules! policies {
                 }
             }
 
-            /// Whether it marks packets when they start on output queues, which require
+            /// Whether the policy marks packets when they start on output queues, which require
             /// whole-packet switching.
             pub fn uses_outputs(&self) -> bool {
                 let needed: &[&str] = match self {

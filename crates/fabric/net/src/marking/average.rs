@@ -10,7 +10,7 @@
 
 use gingham_kernel::{Span, Time};
 
-/// Average of a quantity that was 0 before the run.
+/// Average of a quantity that was 0 before the start of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Average {
     value: f64,
@@ -24,8 +24,8 @@ impl Average {
         self.value
     }
 
-    /// The quantity had this value from the last update until `now`. A second update of an instant
-    /// has no effect.
+    /// Updates the average: the quantity had this value from the last update until `now`. A second
+    /// update at an instant has no effect.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
     pub(super) fn observe(&mut self, quantity: f64, now: Time, over: Span) {
         if now <= self.until {
@@ -51,7 +51,7 @@ mod tests {
         let mut average = Average::ZERO;
         average.observe(4.0, Time::from_ps(693_147), over);
         assert!((average.value() - 2.0).abs() < 1e-5);
-        // Two steps give the result of one.
+        // Two short steps give the same result as one long step.
         average.observe(0.0, Time::from_ps(1_000_000), over);
         average.observe(9.0, Time::from_ps(1_000_000), over);
         average.observe(0.0, Time::from_ps(1_386_294), over);

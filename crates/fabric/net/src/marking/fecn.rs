@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
-//! OpenSM. The annex leaves thresholds to vendors. Ours: 16 minus the threshold, in sixteenths of
-//! the lane's input buffer; evaluation when a head was read; marking at regular intervals, not at
-//! random.
+//! OpenSM. The annex leaves thresholds to vendors. Ours: thresholds as 16 minus the parameter, in
+//! sixteenths of the lane's input buffer; evaluation when a head was read; marking at regular
+//! intervals, not at random.
 //!
 //! Invariant: no packet is marked at an output without waiting packets.
 
@@ -43,7 +43,7 @@ pub struct Fecn {
     pub victim_mask: bool,
 }
 
-/// Strictest threshold; unit: sixteenths of a buffer.
+/// Strictest threshold, in sixteenths of a buffer.
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {
@@ -97,16 +97,16 @@ impl Policy for Fecn {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Free,
-    /// Congested, and can send.
+    /// The lane of the output is congested and can send.
     Root,
-    /// Congested, and cannot send.
+    /// The lane of the output is congested and cannot send.
     Victim,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     state: State,
-    /// Packets to pass unmarked before the next mark.
+    /// Number of packets that pass unmarked before the next mark.
     to_pass: u16,
 }
 

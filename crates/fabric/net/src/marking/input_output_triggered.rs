@@ -1,5 +1,5 @@
-//! Marks packets for an output when a buffer that holds some of them becomes full, or more than a
-//! threshold wait for it.
+//! Marks packets for an output when a buffer that holds some of them becomes full, or when more
+//! packets than a threshold wait for the output.
 //!
 //! Source: Santos et al. 2002, section IV.C.
 

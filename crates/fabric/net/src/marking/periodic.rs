@@ -14,7 +14,7 @@ pub struct Periodic {
     pub every: NonZeroU64,
 }
 
-/// Packets read, by node.
+/// For each node: number of packets whose heads it has read.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
     every: u64,

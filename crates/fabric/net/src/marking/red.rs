@@ -40,21 +40,21 @@ impl Default for Red {
     }
 }
 
-/// A link sends 5 kB and 200 kB in these times at 40 Gbit/s.
+/// Times in which a link at 40 Gbit/s sends 5 kB and 200 kB.
 const K_MIN_TIME: Span = Span::from_ps(1_000_000);
 const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 
 /// Marking thresholds of one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedThresholds {
-    /// Largest queue without marking.
+    /// Longest queue at which no packet is marked.
     pub k_min: Bytes,
-    /// Smallest queue with every packet marked.
+    /// Shortest queue at which every packet is marked.
     pub k_max: Bytes,
 }
 
 impl Red {
-    /// Thresholds of an output with the given byte time of its link.
+    /// Marking thresholds of an output whose link takes the given time per byte.
     pub fn thresholds(&self, link: ByteTime) -> RedThresholds {
         let default = |time| bytes_in(link, time);
         let k_max =
@@ -63,7 +63,7 @@ impl Red {
         RedThresholds { k_min, k_max }
     }
 
-    /// Marking probability of a packet that leaves a queue of `bytes` behind.
+    /// Marking probability of a packet that starts while `bytes` wait behind it.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
         let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);
@@ -77,7 +77,7 @@ impl Red {
     }
 }
 
-/// Rounded to the nearest byte.
+/// Bytes that a link sends in `time`, rounded to the nearest byte.
 fn bytes_in(link: ByteTime, time: Span) -> Bytes {
     const MANY_BYTES: u64 = 1 << 16;
     let many_ps = u128::from(link.of(MANY_BYTES).as_ps().max(1));
@@ -117,7 +117,7 @@ pub(crate) struct Queues {
     thresholds: Vec<RedThresholds>,
     waiting: Waiting,
     seed: u64,
-    /// By channel; created at the first draw.
+    /// For each channel: its random stream, created at the first draw.
     streams: Vec<Option<Box<Stream>>>,
 }
 
@@ -153,7 +153,7 @@ mod tests {
     fn marking_probability_is_linear_between_thresholds() {
         let between =
             |least, most| Red { k_min: Some(Bytes(least)), k_max: Some(Bytes(most)), p_max: 0.5 };
-        // Equal thresholds: a step.
+        // With equal thresholds the probability is a step.
         let step = between(100, 100);
         let red = between(100, 300);
         let points = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(of(100, default), [12_500, 500_000]);
         assert_eq!(of(400, default), [50_000, 2_000_000]);
         assert_eq!(of(800, default), [100_000, 4_000_000]);
-        // A configured threshold holds at every rate and clamps the other's default.
+        // A configured threshold holds at every rate and limits the default of the other.
         let high = Red { k_min: Some(Bytes(300_000)), ..default };
         assert_eq!([of(40, high), of(400, high)], [[300_000, 300_000], [300_000, 2_000_000]]);
         let low = Red { k_max: Some(Bytes(4_000)), ..default };

@@ -1,4 +1,5 @@
-//! Marks a packet if its buffer, with the packet, holds more than a limit when its head is read.
+//! Marks a packet if its buffer, including the packet, holds more than a limit when its head is
+//! read.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;

@@ -1,4 +1,5 @@
-//! Bytes of packets read and not started at switches, by output and lane.
+//! For each output and lane of switches: bytes of packets whose heads were read and that have not
+//! started.
 //!
 //! A packet that may take several lanes counts on each of them.
 

@@ -11,9 +11,9 @@ use gingham_topology::ChannelId;
 pub struct ChannelReport {
     /// Counts of the window.
     pub count: ChannelCount,
-    /// Fraction of the window with flits on the channel.
+    /// Fraction of the window in which the channel carried flits.
     pub utilisation: Estimate,
-    /// Fraction of the window with the sender held by flow control.
+    /// Fraction of the window in which flow control stopped the sender.
     pub stopped_share: Estimate,
     /// Mean number of flits in the input buffer at the channel's end; `None` at hosts that accept
     /// everything.
@@ -23,12 +23,12 @@ pub struct ChannelReport {
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
     flits_ps: Vec<f64>,
-    /// By channel: whether there is a buffer at its end.
+    /// For each channel: whether there is a buffer at its end.
     has_buffers: Vec<bool>,
-    /// At the last section end, by channel.
+    /// For each channel: its counts at the end of the last section.
     last: Vec<ChannelCount>,
     sections: Vec<Section>,
-    /// Of the last section; a reused buffer.
+    /// Changes in the last section; the buffer is reused.
     changes: Vec<Row>,
 }
 
@@ -40,7 +40,7 @@ impl ChannelCollector {
         Self { flits_ps, has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
-    /// `counts` are totals since time zero of the channels that changed, ascending.
+    /// Ends a section. `counts` are totals since time zero of the channels that changed, ascending.
     pub(super) fn end_section(&mut self, counts: &[Row]) {
         self.changes.clear();
         for (channel, count) in counts {
@@ -59,7 +59,8 @@ impl ChannelCollector {
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// Over the sections from `first` on, with these lengths in ps; `None` without sections.
+    /// Reports each channel over the sections from `first` on, whose lengths are given in ps;
+    /// `None` without sections.
     pub(super) fn reports(
         &self,
         first: usize,
@@ -156,7 +157,8 @@ mod tests {
             };
             collector.end_section(&rows([one, flits(end)]));
         }
-        // Two sections of 100 ps: 8 flits of 10 ps, stopped for 50 ps, 600 flit-picoseconds.
+        // Two sections of 100 ps, with 8 flits of 10 ps, a stop of 50 ps, and 600 flit-picoseconds
+        // in total.
         let measured = collector.reports(1, vec![100.0, 100.0]).next().unwrap().unwrap();
         assert_eq!((measured.count.data_flits, measured.count.stops), (6, 0));
         assert!((measured.utilisation.mean - 0.4).abs() < 1e-12);

@@ -8,8 +8,8 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices per value of the series for the warm-up: the batches of five in the name MSER-5, with
-/// slices instead of observations *(ours)*.
+/// Slices per value of the series for the warm-up. MSER-5 has its name from batches of five
+/// observations; ours are five slices *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct ClassCollector {
     pub(super) active: Range<Time>,
     pub(super) slices: Slices,
     pub(super) latencies: LatencySections,
-    /// If steps are not slices.
+    /// Sums by step, if steps are not slices.
     pub(super) steps: Option<Steps>,
     pub(super) served: ServedCollector,
 }
@@ -47,7 +47,7 @@ impl ClassCollector {
         self.served.take_back(message);
     }
 
-    /// At the time of delivery.
+    /// Counts a delivery at its time.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -58,7 +58,7 @@ impl ClassCollector {
         self.served.count_delivered(&delivery.message);
     }
 
-    /// At the time of creation.
+    /// Counts the latency of a delivered message at its time of creation.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -73,8 +73,8 @@ impl ClassCollector {
         self.served.double();
     }
 
-    /// Mean latencies of groups of slices, and the first slice after each group; groups without a
-    /// message are omitted.
+    /// Returns the mean latencies of groups of slices, and the first slice after each group. Groups
+    /// without a message are omitted.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {

@@ -53,21 +53,21 @@ pub struct Collector {
     pub(super) samples: Samples,
     trees: Trees,
     pub(super) records: Records,
-    /// Sections of the warm-up and the window, once closed.
+    /// Number of sections of warm-up and window, once the window is closed.
     pub(super) closed: Option<usize>,
-    /// Messages created before the end of the closed window and not delivered yet.
+    /// Number of messages created before the end of the closed window and not yet delivered.
     followed_left: u64,
     was_narrow: bool,
     end: Time,
-    /// Over the whole run, by class and trigger.
+    /// For each class and trigger: packets marked over the whole run.
     marked_packets: Vec<[u64; 2]>,
-    /// Over the whole run, by class.
+    /// For each class: refused posts over the whole run.
     refused_posts: Vec<u64>,
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
     lost_messages: u64,
-    /// Zero before the first.
+    /// Time of the last delivery; zero before the first.
     pub(super) last_delivery: Time,
     pub(super) is_finished: bool,
 }
@@ -133,7 +133,7 @@ impl Collector {
         }
     }
 
-    /// Counts a message lost by the network, which its class does not follow to a delivery.
+    /// Counts a message lost by the network; its delivery is no longer awaited.
     pub fn on_lost(&mut self) {
         self.lost_messages += 1;
     }
@@ -179,14 +179,14 @@ impl Collector {
         }
     }
 
-    /// Counts a packet that did not fit into a host's pool.
+    /// Counts a packet spilled because it did not fit into a host's pool.
     pub fn on_spilled(&mut self, host: EndpointId, now: Time) {
         if self.closed.is_none() {
             self.transit.count_spilled(self.grid.section_at(now), host);
         }
     }
 
-    /// Updates the maximum use of a host's pool.
+    /// Updates the maximum fill level of a host's pool.
     pub fn on_pool(&mut self, host: EndpointId, taken_bytes: u64) {
         self.transit.note_pool(host, taken_bytes);
     }
@@ -203,14 +203,14 @@ impl Collector {
         self.flows.add(flow, key);
     }
 
-    /// Counts a created message of a stream.
+    /// Counts a created message that belongs to a stream.
     pub fn on_part_created(&mut self, part: StreamPart) {
         if self.closed.is_none() {
             self.deadlines.created(part);
         }
     }
 
-    /// Counts a message of a stream dropped right after its creation.
+    /// Counts a message of a stream that was dropped right after its creation.
     pub fn on_part_dropped(&mut self, part: StreamPart) {
         if self.closed.is_none() {
             self.deadlines.dropped(part);
@@ -224,13 +224,13 @@ impl Collector {
         }
     }
 
-    /// Deadlines of streams, up to now or to the end of the window.
+    /// Deadlines of streams, as counted until now or the end of the window.
     pub fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
 
-    /// Counts a period in which a flow with something to send was held back, possibly in parts and
-    /// before `to`.
+    /// Counts a period in which a flow with something to send was held back. It may be reported in
+    /// parts, and before `to`.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -250,29 +250,31 @@ impl Collector {
         self.marked_packets[class.index()][trigger as usize] += 1;
     }
 
-    /// Data packets of a class marked for one reason over the whole run.
+    /// Number of data packets of a class marked for one reason over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
     }
 
-    /// Counts the refused posts of a message that is now accepted.
+    /// Counts how often the posts of a now accepted message were refused.
     pub fn on_refused(&mut self, class: ClassId, posts: u64) {
         self.refused_posts[class.index()] += posts;
     }
 
-    /// Refused posts of a class over the whole run, for messages accepted in the end.
+    /// Number of refused posts of a class over the whole run, for messages that were accepted
+    /// later.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.refused_posts[class.index()]
     }
 
-    /// Records an adapter's queue of `depth` acknowledgements after one for `class`.
+    /// Records the length `depth` of an adapter's queue of acknowledgements after one for `class`
+    /// was queued.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_acks(class, depth);
     }
 
-    /// Time of the next sample of the followed channels, if any; `None` once the window is closed.
-    /// The simulation calls [`Self::on_sample`] after everything before that instant, before
-    /// anything of it, and before it ends a section there.
+    /// Time of the next sample of the followed channels; `None` without any or once the window is
+    /// closed. The simulation calls [`Self::on_sample`] before any event of that instant, and
+    /// before it ends a section there.
     pub fn next_sample(&self) -> Option<Time> {
         self.samples.next().filter(|_| self.closed.is_none())
     }
@@ -283,8 +285,8 @@ impl Collector {
         self.samples.add(time, counts);
     }
 
-    /// Returns when the next congestion trees are due: like a sample, and after the sample of the
-    /// same instant. `None` if none are requested.
+    /// Returns the time of the next search for congestion trees; `None` if none are requested. It
+    /// comes before any event of that instant, but after a sample there.
     pub fn next_tree_sample(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
@@ -300,13 +302,13 @@ impl Collector {
     }
 
     /// Next section end; `None` once the window is closed. The simulation calls
-    /// [`Self::on_section_end`] after everything before that instant and before anything of it.
+    /// [`Self::on_section_end`] before any event of that instant.
     pub fn section_end(&self) -> Option<Time> {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// Ends a section. `counts` are cumulative over `[0, section_end)`, of at least the channels
-    /// that changed in it, ascending.
+    /// Ends a section. `counts` are totals over `[0, section_end)` for at least the channels that
+    /// changed in it, ascending.
     pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
@@ -322,8 +324,9 @@ impl Collector {
         }
     }
 
-    /// End of the simulation. It becomes earlier when the window closes, and again once all its
-    /// messages are delivered: it is then the first section end after the last of these deliveries.
+    /// End of the simulation. It moves forward when the window closes, and again once all messages
+    /// of the window are delivered: it is then the first section end after the last of these
+    /// deliveries.
     pub fn end(&self) -> Time {
         self.end
     }
@@ -335,7 +338,7 @@ impl Collector {
 
     /// Marks the workload as finished if every message was created before the end of the closed
     /// window. The window then ends with the section of the last delivery, and begins at time zero
-    /// unless the warm-up is configured. To be called after all events and deliveries.
+    /// unless the warm-up is configured. Must be called after all events and deliveries.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
         let slices = closed * SLICES_PER_SECTION;
@@ -357,7 +360,7 @@ impl Collector {
         self.last_delivery
     }
 
-    /// Results up to now. Before it is closed, the window follows from the completed sections.
+    /// Results up to now. Until the window is closed, they cover the completed sections.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
@@ -420,7 +423,7 @@ impl Collector {
         (is_narrow && was_narrow).then_some(tested)
     }
 
-    /// Sections from time zero on with all messages delivered.
+    /// Number of sections from time zero on of which all messages are delivered.
     fn followed_sections(&self) -> usize {
         let is_followed = |section: &usize| {
             let from = section * SLICES_PER_SECTION;

@@ -62,7 +62,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// In the fewest bits that hold all values.
+    /// Creates a column with the fewest bits that hold all values.
     pub(super) fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
         let all = values.clone().fold(N::default(), |all, value| all | value);
         match u128::BITS - all.into().leading_zeros() {
@@ -106,7 +106,7 @@ impl Column {
         }
     }
 
-    /// The count must fit 64 bits.
+    /// Count in a row, which must fit 64 bits.
     pub(super) fn word(&self, row: usize) -> u64 {
         self.get(row).word()
     }

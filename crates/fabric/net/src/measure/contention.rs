@@ -30,7 +30,7 @@ pub struct ContentionStep {
     pub coefficient_mean: f64,
     /// Maximum coefficient.
     pub coefficient_max: f64,
-    /// Fraction of hosts with packets on alternative paths.
+    /// Fraction of hosts whose packets take alternative paths.
     pub alternative_share: f64,
 }
 
@@ -41,15 +41,15 @@ struct Sample {
     alternative_share: f64,
 }
 
-/// Empty unless packets choose their paths by contention.
+/// Contention coefficients of hosts; empty unless packets choose their paths by contention.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContentionCollector {
     /// Sending hosts, ascending.
     senders: Box<[EndpointId]>,
-    /// By sender.
+    /// Current state of each sender.
     now: Vec<Contention>,
     steps: Vec<Sample>,
-    /// If steps are not slices.
+    /// Width of a step, if steps are not slices.
     width: Option<Span>,
 }
 
@@ -94,7 +94,8 @@ impl ContentionCollector {
         }
     }
 
-    /// From time zero to `end`; `last` cuts the last one short.
+    /// Returns the steps from time zero to `end`; the end of the run, `last`, cuts the last one
+    /// short.
     pub(super) fn series(&self, grid: &Grid, end: Time, last: Time) -> Vec<ContentionStep> {
         if self.senders.is_empty() {
             return Vec::new();
@@ -135,7 +136,7 @@ impl ContentionCollector {
 mod tests {
     use super::*;
 
-    /// Three senders, in steps of this width or in slices.
+    /// Collector for three senders, with steps of this width or with slices.
     fn collector(width: Option<u64>) -> ContentionCollector {
         ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),
@@ -158,7 +159,7 @@ mod tests {
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
     }
 
-    /// (start, mean, maximum, fraction) of the steps that end by `end`.
+    /// Steps that end by `end`, as (start, mean, maximum, fraction).
     fn series(collector: &ContentionCollector, end: u64) -> Vec<(u64, f64, f64, f64)> {
         let grid = Grid::new(Time::from_ps(102_400));
         let steps = collector.series(&grid, Time::from_ps(end), Time::from_ps(1_050));
@@ -206,7 +207,7 @@ mod tests {
         for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
             note(&mut collector, 0, 100 * slice + 50, coefficient, false);
         }
-        // Slice 4 is not complete and has the current state.
+        // Slice 4 is not complete and shows the current state.
         collector.double();
         let highest: Vec<f64> = collector.steps.iter().map(|step| step.highest).collect();
         assert_eq!(highest, [3.0, 5.0]);

@@ -35,17 +35,18 @@ impl AddAssign for Count {
 /// Counts of one channel since time zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelCount {
-    /// Data flits started.
+    /// Number of data flits that have started.
     pub data_flits: u64,
-    /// Control flits started.
+    /// Number of control flits that have started.
     pub control_flits: u64,
-    /// STOPs, or pauses of lanes, that reached the sender.
+    /// Number of STOPs, or pauses of lanes, that have reached the sender.
     pub stops: u64,
-    /// Picoseconds with the sender held by flow control: from STOP to GO, with any lane paused, or
-    /// with a packet ready without credits.
+    /// Time for which flow control stopped the sender, in picoseconds: from STOP to GO, with any
+    /// lane paused, or with a packet ready but without credits.
     pub stopped_ps: u64,
-    /// Flits in the input buffer at the channel's end, integrated over time from arrival to the
-    /// start on the next channel or stripping. Zero at hosts that accept everything.
+    /// Integral over time of the number of flits in the input buffer at the channel's end. A flit
+    /// counts from its arrival until it starts on the next channel or is stripped. Zero at hosts
+    /// that accept everything.
     pub occupancy_flit_ps: u128,
 }
 
@@ -63,7 +64,7 @@ impl Add for ChannelCount {
 }
 
 impl ChannelCount {
-    /// Counts after `earlier`, which covers a part of the time.
+    /// Counts since `earlier`, an earlier state of the counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -40,7 +40,7 @@ use stream::StreamFrames;
 /// Deadlines of all streams.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
-    /// By [`StreamId`]; `None` for a stream without frames.
+    /// Frames of each stream, by [`StreamId`]; `None` for a stream without frames.
     streams: Vec<Option<StreamFrames>>,
 }
 

@@ -7,9 +7,9 @@ use gingham_kernel::{Span, Time};
 pub(super) struct Clock {
     interval: Span,
     plan: DeadlinePlan,
-    /// Once a frame has arrived.
+    /// State of the clock, once a frame has arrived.
     running: Option<Running>,
-    /// Frames that have arrived, counted or not.
+    /// Number of frames that have arrived, including those of the warm-up.
     pub(super) delivered: u32,
     pub(super) sums: FrameSums,
 }
@@ -17,25 +17,25 @@ pub(super) struct Clock {
 #[derive(Clone, Copy, Debug)]
 struct Running {
     due: Time,
-    /// By the fixed clock, without slack.
+    /// Deadline of the next frame by the fixed clock, without slack.
     fixed: Time,
-    /// Arrival of the frame before, if it arrived.
+    /// Arrival of the previous frame, if it arrived.
     before: Option<Time>,
 }
 
-/// Over the counted frames.
+/// Sums over the counted frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FrameSums {
     pub(super) frames: u32,
     pub(super) missed: u32,
     pub(super) late_ps: u128,
-    /// Later than the deadline of the fixed clock plus its slack.
+    /// Number of frames later than the deadline of the fixed clock plus its slack.
     pub(super) missed_fixed: u32,
-    /// Frames that arrived after an arrived predecessor.
+    /// Number of frames that arrived after an arrived predecessor.
     pub(super) intervals: u32,
-    /// Excess of these intervals over the planned one.
+    /// Sum of the excess of these intervals over the planned one.
     pub(super) excess_ps: i128,
-    /// Squares of these excesses.
+    /// Sum of the squares of these excesses.
     pub(super) excess_squared_ps: u128,
 }
 
@@ -77,7 +77,7 @@ impl Clock {
         });
     }
 
-    /// The next frame will never arrive.
+    /// Advances the clock by a frame that will never arrive.
     pub(super) fn skip(&mut self) {
         let interval = self.interval;
         if let Some(running) = &mut self.running {

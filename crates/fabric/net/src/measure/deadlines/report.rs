@@ -14,23 +14,23 @@ use gingham_results::{Estimate, Ratio, student_t};
 pub struct StreamReport {
     /// Stream.
     pub stream: StreamId,
-    /// Its class.
+    /// Class of the stream.
     pub class: ClassId,
-    /// Frames started.
+    /// Number of frames that have started.
     pub begun_frames: u32,
-    /// Frames with a message dropped by policing.
+    /// Number of frames with a message dropped by policing.
     pub lost_frames: u32,
-    /// Warm-up frames that have arrived.
+    /// Number of warm-up frames that have arrived.
     pub warm_up_frames: u32,
-    /// Counted frames that have arrived.
+    /// Number of counted frames that have arrived.
     pub frames: u32,
-    /// Counted frames later than their deadline.
+    /// Number of counted frames that missed their deadline.
     pub missed_frames: u32,
     /// Mean lateness of missed frames.
     pub late_mean_ps: Option<f64>,
-    /// Expected fraction of missed frames if independent.
+    /// Fraction of missed frames to expect if frames were independent.
     pub law: Option<f64>,
-    /// Frames later than the deadline of the fixed clock plus its slack.
+    /// Number of frames later than the deadline of the fixed clock plus its slack.
     pub missed_fixed_frames: u32,
     /// Mean time between deliveries.
     pub interval_mean_ps: Option<f64>,
@@ -43,19 +43,19 @@ pub struct StreamReport {
 pub struct ClassDeadlines {
     /// Number of streams.
     pub streams: usize,
-    /// Warm-up frames that have arrived.
+    /// Number of warm-up frames that have arrived.
     pub warm_up_frames: u64,
-    /// Counted frames that have arrived.
+    /// Number of counted frames that have arrived.
     pub frames: u64,
-    /// Frames with a message dropped by policing.
+    /// Number of frames with a message dropped by policing.
     pub lost_frames: u64,
-    /// Counted frames later than their deadline.
+    /// Number of counted frames that missed their deadline.
     pub missed_frames: u64,
     /// DMP: fraction of missed frames.
     pub missed: Option<Estimate>,
     /// DMT: mean lateness of missed frames.
     pub late_ps: Option<Estimate>,
-    /// Expected fraction of missed frames if independent.
+    /// Fraction of missed frames to expect if frames were independent.
     pub law: Option<f64>,
     /// Fraction of frames later than the deadline of the fixed clock plus its slack.
     pub missed_fixed: Option<Estimate>,
@@ -65,9 +65,9 @@ pub struct ClassDeadlines {
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// Expected fraction of records among `frames` frames after the first `before`, if independent and
-/// identically distributed. The very first frame sets the clock and is no record. `None` without
-/// frames.
+/// Expected fraction of records among `frames` frames that follow `before` others, if all are
+/// independent and identically distributed. The very first frame sets the clock and is not a
+/// record. `None` without frames.
 pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
     (frames > 0).then(|| records(before, frames) / f64::from(frames))
 }
@@ -75,12 +75,12 @@ pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
 fn records(before: u32, frames: u32) -> f64 {
     let first = u64::from(before.max(1)) + 1;
     let last = u64::from(before) + u64::from(frames);
-    // Small terms first.
+    // Sums small terms first, for accuracy.
     (first..=last).rev().map(|number| 1.0 / real(number.into())).sum()
 }
 
 impl Deadlines {
-    /// Results by stream.
+    /// Results of each stream.
     pub fn streams<'a>(
         &'a self,
         plan: &'a Plan,
@@ -145,13 +145,13 @@ impl StreamFrames {
         }
     }
 
-    /// If frames were independent.
+    /// Number of missed frames to expect if frames were independent.
     fn records(&self) -> f64 {
         records(self.clock.warm_up_frames(), self.clock.sums.frames)
     }
 }
 
-/// Around the means of their streams.
+/// Standard deviation of intervals around the means of their streams.
 fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0.0);
     for sums in streams.iter().map(|frames| &frames.clock.sums).filter(|sums| sums.intervals > 1) {
@@ -162,7 +162,7 @@ fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
 }
 
-/// Mean over streams, treated as replications, with an interval for at least two.
+/// Mean over streams, treated as replications, with a confidence interval for at least two.
 pub fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
     let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
     let sum: f64 = filled.iter().map(|stream| stream.sum).sum();

@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
-    /// Frames that have started; those in progress are the last.
+    /// Number of frames that have started; the last of these are in progress.
     pub(super) begun: u32,
-    /// From the first one that is not judged yet.
+    /// Frames in progress, from the first one that is not yet judged.
     in_flight: VecDeque<Frame>,
     pub(super) lost: u32,
     pub(super) clock: Clock,
@@ -17,7 +17,7 @@ pub(super) struct StreamFrames {
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Messages neither arrived nor dropped.
+    /// Number of messages that have neither arrived nor been dropped.
     left: u32,
     is_lost: bool,
     arrived: Time,
@@ -29,7 +29,7 @@ impl StreamFrames {
         Self { begun: 0, in_flight: VecDeque::new(), lost: 0, clock }
     }
 
-    /// Of the current frame, or of a new one.
+    /// Counts a created message of the current frame, or of a new one.
     pub(super) fn created(&mut self, part: FramePart) {
         if part.number == self.begun {
             self.begun += 1;
@@ -57,7 +57,7 @@ impl StreamFrames {
         &mut self.in_flight[part.number as usize - first]
     }
 
-    /// Judges complete frames, up to the first incomplete one.
+    /// Judges frames in order, up to the first incomplete one.
     fn judge(&mut self) {
         while let Some(frame) = self.in_flight.front().copied().filter(|frame| frame.left == 0) {
             self.in_flight.pop_front();

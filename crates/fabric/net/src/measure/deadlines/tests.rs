@@ -14,7 +14,7 @@ fn deadlines(warm_up_frames: u32, slack: u64) -> DeadlinePlan {
     DeadlinePlan { warm_up_frames, slack: Span::from_ps(slack) }
 }
 
-/// Frames arrive completely at these times.
+/// Sums for frames that are complete at these times.
 fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     let mut clock = Clock::new(Span::from_ps(T), plan);
     for ps in arrivals {
@@ -23,8 +23,8 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     clock.sums
 }
 
-/// The deadlines are -, 1100, 1200, 1330, 1440 and 1540: the third frame is 30 late, and the fourth
-/// 10 by the clock of the third.
+/// The deadlines are none, 1100, 1200, 1330, 1440 and 1540: the third frame is 30 late; the fourth
+/// is 10 late by the clock that the third restarted.
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]
@@ -37,9 +37,9 @@ fn late_frame_resets_the_deadline_clock() {
 
 #[test]
 fn fixed_deadline_clock_starts_at_the_first_frame() {
-    // 1000, 1100, 1200, 1300, 1400, 1500.
+    // Deadlines of the fixed clock: 1000, 1100, 1200, 1300, 1400, 1500.
     assert_eq!(sums(deadlines(0, 0), &ARRIVALS).missed_fixed, 4);
-    // 30 later: the frames at 1230 and 1430 are just in time.
+    // With 30 of slack, the frames at 1230 and 1430 are just in time.
     assert_eq!(sums(deadlines(0, 30), &ARRIVALS).missed_fixed, 2);
 }
 
@@ -84,7 +84,7 @@ fn frame_arrives_with_its_last_message_and_in_frame_order() {
     stream.delivered(part(2, 1), Time::from_ps(241));
     let found = stream.clock.sums;
     assert_eq!((found.frames, found.missed, found.late_ps), (3, 1, 1));
-    // From 40 back to 30, and on to 241.
+    // Intervals from 40 back to 30, and on to 241.
     assert_eq!((found.intervals, found.excess_ps), (2, -110 + 111));
 }
 
@@ -110,7 +110,7 @@ fn record_law_matches_values_computed_by_hand() {
     assert!(close(law_of_records(0, 3), 5.0 / 18.0));
     assert!(close(law_of_records(1, 2), 5.0 / 12.0));
     assert_eq!(law_of_records(100, 0), None);
-    // About ln(400.5 / 100.5) / 300.
+    // The exact value is about ln(400.5 / 100.5) / 300.
     assert!((law_of_records(100, 300).unwrap() - 0.004_608).abs() < 1e-6);
 }
 
