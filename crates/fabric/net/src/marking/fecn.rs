@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
-//! OpenSM. The annex leaves thresholds to vendors. Ours: thresholds as 16 minus the parameter, in
+//! OpenSM. The annex leaves thresholds to vendors. Ours: a limit of 16 minus the threshold, in
 //! sixteenths of the lane's input buffer; evaluation when a head was read; marking at regular
 //! intervals, not at random.
 //!

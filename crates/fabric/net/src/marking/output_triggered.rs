@@ -1,4 +1,4 @@
-//! Marks packets for an output if more than a threshold wait for it.
+//! Marks packets for an output if more packets than a threshold wait for it.
 //!
 //! Source: Santos et al. 2002, section IV.C.
 

@@ -324,7 +324,7 @@ impl Collector {
         }
     }
 
-    /// End of the simulation. It moves forward when the window closes, and again once all messages
+    /// End of the simulation. It moves to an earlier time when the window closes, and again once all messages
     /// of the window are delivered: it is then the first section end after the last of these
     /// deliveries.
     pub fn end(&self) -> Time {

@@ -29,8 +29,8 @@ use sum::{FlowSums, SumOf};
 pub(super) struct FlowCollector {
     is_counted: Box<[bool]>,
     flows: Vec<Flow>,
-    /// By class: the longest queue of acknowledgements in an adapter after one for the class was
-    /// queued.
+    /// For each class: the longest queue of acknowledgements in an adapter after one for the class
+    /// was queued.
     acks_waiting_max: Box<[usize]>,
     followed: Vec<FlowKey>,
     steps: Steps,
@@ -40,9 +40,9 @@ pub(super) struct FlowCollector {
 struct Flow {
     key: FlowKey,
     sections: FlowSums,
-    /// Periods of holding beyond the last section at the current width.
+    /// Periods of holding that lie beyond the last possible section at the current width.
     ahead: Vec<Held>,
-    /// By step; only of followed flows.
+    /// Sums by step; only of followed flows.
     steps: Option<FlowSums>,
 }
 
@@ -84,7 +84,7 @@ impl FlowCollector {
         self.add_at(grid, flow, message.created, (SumOf::Created, bytes));
     }
 
-    /// A message is dropped right after its creation.
+    /// Takes back a message that is dropped right after its creation.
     pub(super) fn count_dropped(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
         let (width, bytes) = (self.steps.width, message.payload_bytes.into());
         let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };
@@ -100,7 +100,7 @@ impl FlowCollector {
         self.add_at(grid, flow, delivery.delivered, (SumOf::Delivered, bytes));
     }
 
-    /// Counts a latency at the creation of its message.
+    /// Counts the latency of a delivered message at its time of creation.
     pub(super) fn count_journey(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let latency_ps = delivery.latency().as_ps();
         self.add_at(grid, flow, delivery.message.created, (SumOf::Journeys, latency_ps));
@@ -136,7 +136,7 @@ impl FlowCollector {
         }
     }
 
-    /// `depth` is the queue of acknowledgements after one for `class` was queued.
+    /// Records the length `depth` of a queue of acknowledgements after one for `class` was queued.
     pub(super) fn note_acks(&mut self, class: ClassId, depth: usize) {
         let most = &mut self.acks_waiting_max[class.index()];
         *most = depth.max(*most);

@@ -13,11 +13,11 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Steps {
-    /// Zero if nothing is followed.
+    /// Width of a step; zero if nothing is followed.
     pub(super) width: Span,
     /// End of the run, which cuts the last step short.
     pub(super) last: Time,
-    /// Steps in a centred mean.
+    /// Number of steps in a centred mean.
     window: usize,
 }
 
@@ -27,18 +27,18 @@ impl Steps {
         Self { width: step, last: plan.stop.time, window: window_steps as usize }
     }
 
-    /// Without centred means.
+    /// Creates steps without centred means.
     pub(super) fn every(width: Span, last: Time) -> Self {
         Self { width, last, window: 1 }
     }
 
-    /// `None` for a step after the run, and without steps.
+    /// End of a step; `None` after the end of the run, and without steps.
     pub(super) fn end_of(&self, step: usize) -> Option<Time> {
         let [from, to] = self.bounds(step);
         (from < to).then_some(to)
     }
 
-    /// Start and end. Both equal the end of the run for later steps.
+    /// Start and end of a step; for steps after the run, both are the end of the run.
     pub(super) fn bounds(&self, step: usize) -> [Time; 2] {
         [step, step + 1].map(|at| (Time::ZERO + self.width * at as u64).min(self.last))
     }
@@ -57,7 +57,7 @@ impl Steps {
         real(u128::from(over.as_ps()))
     }
 
-    /// Steps, out of `count`, in the mean centred on one.
+    /// Range of steps, out of `count`, in the mean centred on `step`.
     pub(super) fn centred(&self, step: usize, count: usize) -> Range<usize> {
         let reach = self.window / 2;
         step.saturating_sub(reach)..(step + reach + 1).min(count)

@@ -48,12 +48,12 @@ impl Grid {
         self.sections
     }
 
-    /// Start of section `index`, and end of the one before.
+    /// Start of section `index`, which is also the end of the previous section.
     pub(super) fn boundary(&self, index: usize) -> Time {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
 
-    /// End of the section of `time`, also beyond the run's time.
+    /// End of the section that contains `time`, even beyond the run's time.
     pub(super) fn end_after(&self, time: Time) -> Time {
         Time::ZERO + self.section() * (self.section_at(time) as u64 + 1)
     }
@@ -79,7 +79,7 @@ impl Grid {
         assert!(self.sections <= SECTIONS_MAX, "sections merge when there are too many");
     }
 
-    /// Whether the run has doubled since this was last true.
+    /// Whether the run's length has doubled since this function last returned true.
     pub(super) fn has_doubled(&self) -> bool {
         self.sections == SECTIONS_MAX / 2 || self.is_full()
     }

@@ -7,7 +7,7 @@
 use gingham_kernel::Span;
 use hdrhistogram::Histogram;
 
-/// Bins are narrower than 1 % of their value.
+/// Significant decimal digits: bins are narrower than 1 % of their value.
 const DIGITS: u8 = 2;
 
 /// Bin of a histogram: `from` included, `below` not.
@@ -17,7 +17,7 @@ pub struct Bar {
     pub from: Span,
     /// Upper bound, exclusive.
     pub below: Span,
-    /// Messages in the bin.
+    /// Number of messages in the bin.
     pub messages: u64,
 }
 
@@ -52,7 +52,7 @@ impl Latencies {
 
     #[cold]
     fn record_beyond(&mut self, bar: usize) {
-        // To the end of the power of two, since similar latencies will follow.
+        // Extends the list to the end of the power of two, because similar latencies will follow.
         self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
         self.bars[bar] = 1;
     }
@@ -61,7 +61,7 @@ impl Latencies {
         self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
 
-    /// Up to the end of the bin of `latency`.
+    /// Number of messages with latencies up to the end of the bin of `latency`.
     pub(super) fn messages_up_to(&self, latency: Span) -> u64 {
         let bars = self.bars.iter().take(bar_of(latency) + 1);
         bars.map(|messages| u64::from(*messages)).sum()
@@ -83,7 +83,7 @@ impl Latencies {
     }
 }
 
-/// Up to 256 ps each latency has its own bin.
+/// Index of the bin of a latency. Up to 256 ps each latency has its own bin.
 #[inline]
 fn bar_of(latency: Span) -> usize {
     let ps = latency.as_ps();
@@ -93,7 +93,7 @@ fn bar_of(latency: Span) -> usize {
     usize::try_from(below + (ps >> width_log2)).expect("bars are few")
 }
 
-/// In picoseconds.
+/// Longest latency of a bin in picoseconds.
 fn longest_of(bar: usize) -> u64 {
     let bar = bar as u64;
     let width_log2 = (bar >> BARS_LOG2).saturating_sub(1);
@@ -127,7 +127,7 @@ impl LatencySections {
         }
     }
 
-    /// Up to the last section with a count.
+    /// Histograms of sections `from..to`, without those after the last section with a count.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Latencies] {
         let to = to.min(self.sections.len());
         &self.sections[from.min(to)..to]
@@ -172,7 +172,7 @@ impl Merged {
         self.histogram.len()
     }
 
-    /// Upper end of the bin of the latency that a fraction `share` of the messages does not exceed.
+    /// Upper end of the bin that contains the `share` quantile of the latencies.
     pub(super) fn quantile(&self, share: f64) -> Span {
         Span::from_ps(self.histogram.value_at_quantile(share))
     }

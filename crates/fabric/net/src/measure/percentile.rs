@@ -13,25 +13,26 @@ use super::latencies::{Latencies, Merged};
 use gingham_kernel::Span;
 use gingham_results::{Ratio, real};
 
-/// Percentile of latency with its 95 % interval.
+/// Percentile of latency with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentile {
-    /// Latency not exceeded by this fraction of the messages, to half a per cent.
+    /// Latency that this fraction of the messages does not exceed, exact to half a per cent.
     pub latency: Span,
-    /// Lower end; `None` without an interval.
+    /// Lower end of the interval; `None` without an interval.
     pub low: Option<Span>,
-    /// Upper end; `None` also with too few messages above.
+    /// Upper end of the interval; `None` also if too few messages are slower.
     pub high: Option<Span>,
 }
 
-/// `None` with fewer messages than `1 / (1 - share)`. `merged` is the sum of all `sections`.
+/// Computes a percentile; `None` with fewer messages than `1 / (1 - share)`. `merged` is the sum of
+/// all `sections`.
 pub(super) fn percentile(
     merged: &Merged,
     sections: &[Latencies],
     share: f64,
 ) -> Option<Percentile> {
     let messages = real(u128::from(merged.messages()));
-    // Of 1,000 messages one lies above the 99.9th percentile; rounding must not exclude it.
+    // Of 1,000 messages, one exceeds the 99.9th percentile; rounding must not exclude it.
     if messages * (1.0 - share) < 1.0 - 1e-6 {
         return None;
     }
@@ -45,7 +46,7 @@ pub(super) fn percentile(
     })
 }
 
-/// Half-width of the fraction of messages up to a latency.
+/// Half-width of the confidence interval of the fraction of messages up to a latency.
 fn half_width(sections: &[Latencies], latency: Span) -> Option<f64> {
     let ratio = |section: &Latencies| Ratio {
         sum: real(u128::from(section.messages_up_to(latency))),

@@ -20,15 +20,15 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,
-    /// All deliveries so far, up to the size of the sample if it is one.
+    /// All deliveries so far; in a sampled run, only until they exceed the size of the sample.
     all: Vec<Delivery>,
-    /// The sample, in place of `all`, once there are more deliveries than it holds.
+    /// The sample, which replaces `all` once there are more deliveries than it holds.
     sample: BinaryHeap<Sampled>,
     sample_size: usize,
     hashes: Counted,
 }
 
-/// Ordered by hash, then by identity.
+/// Sampled delivery, ordered by hash and then by identity.
 #[derive(Clone, Debug)]
 struct Sampled {
     hash: u64,
@@ -61,13 +61,13 @@ impl Records {
             return;
         }
         let sampled = Sampled::new(self.hashes, delivery);
-        // A hash equal to the largest one kept goes on, since the identity decides.
+        // A hash equal to the largest one kept is not rejected here, since the identity decides.
         if self.sample.peek().is_some_and(|last| sampled.hash <= last.hash) {
             self.keep(sampled);
         }
     }
 
-    /// Replaces all deliveries so far, one too many for the sample, by the sample of them.
+    /// Converts the list of all deliveries, now one too many for the sample, to a sample.
     #[inline(never)]
     fn begin_sample(&mut self) {
         let all = std::mem::take(&mut self.all);
@@ -81,12 +81,12 @@ impl Records {
         self.sample.pop();
     }
 
-    /// In arbitrary order.
+    /// Kept deliveries, in arbitrary order.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Delivery> {
         self.all.iter().chain(self.sample.iter().map(|sampled| &sampled.delivery))
     }
 
-    /// Empty unless the run keeps all messages.
+    /// Takes all deliveries; empty unless the run keeps all messages.
     pub(super) fn take(&mut self) -> Vec<Delivery> {
         match self.messages {
             KeptMessages::All => std::mem::take(&mut self.all),

@@ -35,7 +35,7 @@ pub struct ClassReport {
     pub demoted_messages: u64,
     /// Messages delivered in the window, created at any time.
     pub delivered: Count,
-    /// Bytes of these on the wire, at the source's cable.
+    /// Bytes of the delivered messages on the wire, at the source's cable.
     pub delivered_wire_bytes: u64,
     /// Latency from creation to delivery in picoseconds, of messages created in the window.
     pub latency_ps: Option<Estimate>,
@@ -49,19 +49,20 @@ pub struct ClassReport {
     pub network_latency_ps: Option<Estimate>,
     /// Latency from entry into the network to the arrival of the head.
     pub head_latency_ps: Option<Estimate>,
-    /// Switches traversed.
+    /// Number of switches traversed.
     pub hops: Option<Estimate>,
-    /// In-transit hosts passed.
+    /// Number of in-transit hosts passed.
     pub in_transit_hosts: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Growth of the backlog over the messages created and not dropped. Meaningless for a
-    /// backlogged class.
+    /// Growth of the backlog, as a fraction of the messages created and not dropped. Meaningless
+    /// for a backlogged class.
     pub left_behind: Option<Estimate>,
     /// Change of latencies over the window as a fraction of their mean, negative if they fall;
     /// `None` without a trend ([`gingham_results::trend`]).
     pub latency_trend: Option<f64>,
-    /// Change of the backlog (messages created, not dropped and not delivered), likewise.
+    /// Change of the backlog (messages created, not dropped and not delivered) over the window, as
+    /// a fraction of its mean.
     pub backlog_trend: Option<f64>,
 }
 
@@ -71,7 +72,7 @@ impl ClassReport {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Whether the backlog grew by more than its half-width.
+    /// Whether the backlog grew by more than the half-width of its confidence interval.
     pub fn is_saturated(&self) -> bool {
         let grew = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(grew)
@@ -82,9 +83,9 @@ impl ClassReport {
 #[derive(Clone, Debug)]
 pub struct RunReport<'a> {
     collector: &'a Collector,
-    /// First sections of the windows.
+    /// First sections of the measurement windows.
     beginnings: Beginnings,
-    /// Last section of all windows, exclusive.
+    /// End of all windows, as the index of the section after the last.
     sections: usize,
 }
 
@@ -99,12 +100,12 @@ impl<'a> RunReport<'a> {
         Self { collector, beginnings, sections }
     }
 
-    /// Window of channels, hosts and classes that settle.
+    /// Window that channels, hosts and all classes that reach a steady state share.
     pub fn window(&self) -> Window {
         self.window_from(self.beginnings.run)
     }
 
-    /// Window of a class: that of the run, unless the class does not settle.
+    /// Window of a class: that of the run, unless the class reaches no steady state.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
     }
@@ -116,12 +117,12 @@ impl<'a> RunReport<'a> {
         is_finished.then(|| last_delivery.since(Time::ZERO))
     }
 
-    /// Data packets of a class marked for one reason over the whole run.
+    /// Number of data packets of a class marked for one reason over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.collector.marked_packets(class, trigger)
     }
 
-    /// Refused posts of a class over the whole run.
+    /// Number of refused posts of a class over the whole run.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.collector.refused_posts(class)
     }
@@ -131,7 +132,8 @@ impl<'a> RunReport<'a> {
         Window { start, end, warm_up }
     }
 
-    /// Whether the intervals are as narrow as the plan requires; true without a requirement.
+    /// Whether the confidence intervals are as narrow as the plan requires; true without a
+    /// requirement.
     pub fn is_narrow_enough(&self) -> bool {
         self.collector.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width, 0))
     }
@@ -164,8 +166,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Latency not exceeded by each fraction of the messages (0.99: the 99th percentile); `None`
-    /// with fewer messages than `1 / (1 - share)`.
+    /// Latencies that the given fractions of the messages do not exceed (0.99: the 99th
+    /// percentile); `None` with fewer messages than `1 / (1 - share)`.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
@@ -185,7 +187,8 @@ impl<'a> RunReport<'a> {
     }
 
     /// Time series of a class from time zero to the end of the window, in the steps of the plan or
-    /// in slices. A step beyond the window is omitted, unless the run's end cuts it short.
+    /// in slices. Steps that end after the window are omitted, unless the end of the run cuts them
+    /// short.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -201,8 +204,8 @@ impl<'a> RunReport<'a> {
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
-    /// Smallest mean network latency of a slice since time zero, in picoseconds; `None` if no
-    /// message was delivered.
+    /// Smallest mean network latency of any slice since time zero, in picoseconds; `None` without
+    /// deliveries.
     pub fn least_network_latency_ps(&self, class: ClassId) -> Option<f64> {
         let slices = self.collector.classes[class.index()].slices.range(0, usize::MAX);
         slices.iter().filter_map(Slice::network_latency_mean_ps).reduce(f64::min)
@@ -245,7 +248,7 @@ impl<'a> RunReport<'a> {
         sample
     }
 
-    /// Messages created in the window and delivered, over all classes.
+    /// Number of messages created in the window and delivered, over all classes.
     pub fn followed_messages(&self) -> u64 {
         let of = |class| self.whole(class).followed_messages;
         self.classes().map(of).sum()
@@ -255,22 +258,23 @@ impl<'a> RunReport<'a> {
         self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
     }
 
-    /// Whether `wanted` messages were followed, after the warm-up of all classes.
+    /// Whether at least `wanted` messages were followed after the warm-up of all classes.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
         self.has_settled() && self.followed_messages() >= wanted
     }
 
-    /// First section with messages not followed, once known.
+    /// First section with messages that are not followed, once known.
     pub(super) fn followed_until(&self) -> usize {
         self.collector.closed.unwrap_or(usize::MAX)
     }
 
-    /// Last section of the window, exclusive.
+    /// End of the window, as the index of the section after the last.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }
 
-    /// `width` is relative to the mean, from at least `messages_min` messages after the warm-up.
+    /// Whether the half-widths relative to the means are at most `width`, with at least
+    /// `messages_min` messages after the warm-up.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
             let messages = self.whole(class).followed_messages;
@@ -292,9 +296,9 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Messages created, not dropped and not delivered, over those created. The interval is
-    /// Student's: one corrected for messages that leave in the next section would classify one
-    /// stable run of forty as saturated.
+    /// Messages created, not dropped and not delivered, as a fraction of those created. The
+    /// interval is Student's: one corrected for messages that leave in the next section would
+    /// classify one stable run of forty as saturated.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),
@@ -403,7 +407,7 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// Rise of batch means over their mean; `None` without a trend.
+/// Rise of the batch means as a fraction of their mean; `None` without a trend.
 fn relative_trend(sections: &[Ratio]) -> Option<f64> {
     let mean = Estimate::of_sections(sections)?.mean;
     let rise = trend(&batch_means(sections))?;

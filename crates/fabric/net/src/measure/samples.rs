@@ -30,16 +30,16 @@ pub struct LinkStep {
     pub to: Time,
     /// Fraction of the step with flits on the channel.
     pub utilisation: f64,
-    /// Utilisation over the steps centred on this one.
+    /// Mean utilisation over the steps centred on this one.
     pub utilisation_smoothed: f64,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
-    /// With the time of a flit on each.
+    /// Followed channels, each with its time of a flit.
     channels: Vec<(ChannelId, Span)>,
     steps: Steps,
-    /// Data and control flits started, by step and then by channel.
+    /// Data and control flits that started, by step and then by channel.
     flits: Vec<u64>,
 }
 
@@ -53,13 +53,13 @@ impl Samples {
         }
     }
 
-    /// `None` without followed channels or after the last sample.
+    /// Time of the next sample; `None` without followed channels or after the last sample.
     pub(super) fn next(&self) -> Option<Time> {
         let taken = self.flits.len().checked_div(self.channels.len())?;
         self.steps.end_of(taken)
     }
 
-    /// `counts` are those before `time`, by followed channel.
+    /// Adds a sample. `counts` are the totals before `time` for each followed channel.
     pub(super) fn add(&mut self, time: Time, counts: &[ChannelCount]) {
         assert_eq!(Some(time), self.next(), "samples are taken at the ends of steps");
         assert_eq!(counts.len(), self.channels.len(), "a count a followed channel");
@@ -79,9 +79,9 @@ impl Samples {
 }
 
 impl RunReport<'_> {
-    /// Followed channels in the order of the plan, from time zero to the end of the window or the
-    /// last sample. A step beyond the window is omitted, as in [`Self::series`]. A flit counts in
-    /// the step of its start: utilisation may exceed 1 by one flit time.
+    /// Series of the followed channels, in the order of the plan, from time zero to the end of the
+    /// window or the last sample. Steps after the window are omitted, as in [`Self::series`]. A
+    /// flit counts in the step in which it starts: utilisation may exceed 1 by one flit time.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

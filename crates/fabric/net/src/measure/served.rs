@@ -44,24 +44,24 @@ pub struct EndpointReport {
     pub created_bytes: u64,
     /// Payload delivered, regardless of the time of creation.
     pub delivered_bytes: u64,
-    /// Payload left behind over payload created: mean, and distance to the lower end of the
-    /// one-sided interval at [`FAMILY_CHANCE`].
+    /// Payload left behind, as a fraction of the payload created: mean, and distance to the lower
+    /// end of the one-sided interval at [`FAMILY_CHANCE`].
     pub left_behind: Option<Estimate>,
 }
 
 impl EndpointReport {
-    /// Whether the fraction left behind exceeds `share` by more than chance.
+    /// Whether the fraction left behind exceeds `share` significantly.
     pub fn falls_behind(&self, share: f64) -> bool {
         let grows = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(|left| left.mean > share && grows(left))
     }
 }
 
-/// In the order of their places in a row.
+/// Kinds of sums, in the order of their places in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sum {
     Sent,
-    /// Created by the endpoint, and delivered.
+    /// Payload created by the endpoint that was delivered.
     SentDelivered,
     Destined,
     Received,
@@ -69,8 +69,8 @@ enum Sum {
 
 const SUMS: usize = 4;
 
-/// By endpoint and then by sum: the sums that a message changes at one endpoint lie in one cache
-/// line.
+/// Index of a sum, by endpoint and then by kind: the sums of one endpoint that a message changes
+/// lie in one cache line.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize
@@ -78,9 +78,9 @@ fn place(endpoint: EndpointId, sum: Sum) -> usize {
 
 #[derive(Clone, Debug)]
 pub(super) struct ServedCollector {
-    /// Since time zero, by [`place`].
+    /// Sums since time zero, by [`place`].
     totals: Box<[u64]>,
-    /// At the end of the last section, by [`place`].
+    /// Sums at the end of the last section, by [`place`].
     last: Box<[u64]>,
     /// Differences in each section, by [`place`].
     sections: Vec<Column>,
@@ -129,7 +129,7 @@ impl ServedCollector {
         self.totals.len() / SUMS
     }
 
-    /// Payload created and payload delivered, by section.
+    /// Payload created and payload delivered in each section.
     fn counts(
         &self,
         end: End,
@@ -146,13 +146,14 @@ impl ServedCollector {
 }
 
 impl RunReport<'_> {
-    /// Payload of a class in its window by source, ascending, without endpoints that have none.
+    /// Payload of a class in its window for each source, ascending; endpoints without any are
+    /// omitted.
     pub fn served_senders(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Source)
     }
 
-    /// Payload of a class in its window by destination, ascending, without endpoints that have
-    /// none.
+    /// Payload of a class in its window for each destination, ascending; endpoints without any are
+    /// omitted.
     pub fn served_destinations(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Destination)
     }
@@ -180,7 +181,7 @@ impl RunReport<'_> {
     }
 }
 
-/// Growth of the backlog, over the payload created.
+/// Growth of the backlog as a fraction of the payload created.
 fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     let [created, delivered] = [created, delivered].map(|bytes| real(bytes.into()));
     Ratio { sum: created - delivered, over: created }

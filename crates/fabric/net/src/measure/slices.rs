@@ -10,25 +10,25 @@ use std::ops::Add;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Slice {
     pub(super) created: Count,
-    /// Created in the slice and dropped by policing.
+    /// Messages created in the slice and dropped by policing.
     pub(super) dropped: Count,
-    /// Delivered in the slice, created at any time.
+    /// Messages delivered in the slice, created at any time.
     pub(super) delivered: Count,
     pub(super) delivered_wire_bytes: u64,
-    /// Created in the slice and delivered at any time, as in all fields below.
+    /// Messages created in the slice and delivered at any time; all fields below describe these.
     pub(super) followed_messages: u64,
-    /// Delayed by policing.
+    /// Number of messages delayed by policing.
     pub(super) delayed_messages: u64,
-    /// Demoted by policing.
+    /// Number of messages demoted by policing.
     pub(super) demoted_messages: u64,
     pub(super) latency_sum_ps: u128,
-    /// From the accepted post on.
+    /// Sum of latencies from the accepted post on.
     pub(super) posted_latency_sum_ps: u128,
     pub(super) network_latency_sum_ps: u128,
     pub(super) head_latency_sum_ps: u128,
-    /// Switches traversed.
+    /// Sum of the numbers of switches traversed.
     pub(super) hops_sum: u64,
-    /// In-transit hosts passed.
+    /// Sum of the numbers of in-transit hosts passed.
     pub(super) in_transit_hosts_sum: u64,
 }
 
@@ -61,7 +61,7 @@ impl Slice {
         (messages > 0).then(|| real(self.network_latency_sum_ps) / real(messages))
     }
 
-    /// Created in the slice, not dropped and not delivered yet.
+    /// Number of messages created in the slice that are neither dropped nor delivered.
     pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
@@ -100,7 +100,7 @@ impl<'a> Sum<&'a Self> for Slice {
     }
 }
 
-/// From time zero on; those after the last are empty.
+/// Slices from time zero on; slices after the last one in the list are empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Slices {
     slices: Vec<Slice>,
@@ -111,7 +111,7 @@ impl Slices {
         Self { slices: Vec::with_capacity(SLICES_MAX) }
     }
 
-    /// Extends the list if necessary.
+    /// Returns the slice at `index`, extending the list if necessary.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Slice {
         if index >= self.slices.len() {
@@ -125,7 +125,7 @@ impl Slices {
         self.slices.resize(index + 1, Slice::default());
     }
 
-    /// Up to the last one in the list.
+    /// Slices `from..to`, without those after the end of the list.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Slice] {
         let to = to.min(self.slices.len());
         &self.slices[from.min(to)..to]

@@ -10,13 +10,13 @@ use std::ops::Add;
 /// Results of an in-transit host in the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct TransitReport {
-    /// Re-injections started.
+    /// Number of re-injections that started.
     pub reinjected_packets: u64,
-    /// Packets that went through the host's memory.
+    /// Number of packets that went through the host's memory.
     pub spilled_packets: u64,
-    /// Mean time from ready to re-injection.
+    /// Mean time from when a packet is ready to its re-injection.
     pub wait_mean_ps: Option<f64>,
-    /// Maximum fill of the pool over the whole run.
+    /// Highest fill level of the pool over the whole run.
     pub pool_peak_bytes: u64,
 }
 
@@ -44,13 +44,13 @@ impl Sum for TransitCount {
     }
 }
 
-/// Uses no memory without in-transit hosts.
+/// Counts of in-transit hosts; uses no memory without such hosts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TransitCollector {
     endpoints: usize,
-    /// By section and then by endpoint, up to the last one with activity.
+    /// Counts by section and then by endpoint, up to the last endpoint with activity.
     sections: Vec<TransitCount>,
-    /// By endpoint; empty until a pool is used.
+    /// For each endpoint: highest fill level of its pool; empty until a pool is used.
     pool_peaks_bytes: Vec<u64>,
 }
 
@@ -127,7 +127,7 @@ mod tests {
         collector.count_spilled(4, host);
         collector.note_pool(host, 70);
         collector.note_pool(host, 50);
-        // Sections 2 and 3: three packets that waited 20 and four that waited 30.
+        // In sections 2 and 3, three packets waited 20 and four waited 30.
         let two = collector.report(host, 2, 4);
         let expected = TransitReport {
             reinjected_packets: 7,

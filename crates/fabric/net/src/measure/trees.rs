@@ -28,13 +28,13 @@ pub struct TreeStep {
     pub branches: usize,
     /// Leaves among the branches.
     pub leaves: usize,
-    /// Branches from the farthest leaf to the root.
+    /// Number of branches from the farthest leaf to the root.
     pub depth: usize,
-    /// Hosts with a branch as their own channel.
+    /// Number of hosts whose own channel is a branch.
     pub hosts: usize,
-    /// Flows that feed the tree.
+    /// Number of flows that feed the tree.
     pub feeding: usize,
-    /// Victim flows.
+    /// Number of victim flows.
     pub victims: usize,
     /// Packets in the tree.
     pub packets: usize,
@@ -45,33 +45,33 @@ pub struct TreeStep {
 pub struct TreeLife {
     /// Root; `None` for a knot.
     pub root: Option<ChannelId>,
-    /// First inspection that found it.
+    /// Time of the first inspection that found the tree.
     pub born: Time,
-    /// First inspection without it; `None` if the last one still found it.
+    /// Time of the first inspection without the tree; `None` if the last one still found it.
     pub died: Option<Time>,
-    /// Number of inspections that found it.
+    /// Number of inspections that found the tree.
     pub samples: usize,
     /// First inspection with the maximum number of branches.
     pub greatest: TreeStep,
 }
 
-/// Inspections with a channel in each role, in any tree.
+/// Numbers of inspections that found a channel in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelRoles {
-    /// As a root.
+    /// Inspections with the channel as a root.
     pub root: usize,
-    /// As a branch, on any lane.
+    /// Inspections with the channel as a branch, on any lane.
     pub branch: usize,
-    /// As a leaf.
+    /// Inspections with the channel as a leaf.
     pub leaf: usize,
 }
 
-/// Inspections with a flow in each role, in any tree.
+/// Numbers of inspections that found a flow in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowRoles {
-    /// Feeding a tree.
+    /// Inspections in which the flow feeds a tree.
     pub feeding: usize,
-    /// As a victim of a tree, feeding none.
+    /// Inspections in which the flow is a victim of a tree and feeds none.
     pub victim: usize,
 }
 
@@ -80,7 +80,7 @@ pub struct FlowRoles {
 pub struct Trees {
     samples: Steps,
     times: Vec<Time>,
-    /// By time and then by root, knots last.
+    /// Trees by time and then by root, with knots last.
     steps: Vec<TreeStep>,
     channels: BTreeMap<ChannelId, ChannelRoles>,
     flows: BTreeMap<FlowKey, FlowRoles>,
@@ -192,7 +192,7 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// A run of 60 ps, inspected every 10 ps, with these branches of a root.
+    /// Run of 60 ps, inspected every 10 ps, with these numbers of branches of a root.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),

@@ -27,11 +27,11 @@
 //! the mean too low and its interval too narrow. They are cut only if this halves the MSER.
 //! *(ours)* Figures: `docs/concepts/measurement.md`.
 
-/// *(ours)*, by judgement: of ten values the cut takes three at most.
+/// *(ours)*, by judgement: of ten values, at most three are cut.
 pub(super) const VALUES_MIN: usize = 10;
 /// Largest MSER of an acceptable cut, as a multiple of the smallest.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Largest MSER without a cut, as a multiple of the smallest, for keeping high values.
+/// Largest MSER without a cut at which high values are kept, as a multiple of the smallest.
 const KEEPS_HIGH: f64 = 2.0;
 
 /// Number of first latencies that are warm-up; `None` if the series is too short to tell.
@@ -58,7 +58,7 @@ fn falls_at(cut: usize, values: &[f64]) -> bool {
     cut > 0 && mean(before) > mean(after)
 }
 
-/// `(d, MSER(d))` for every cut that leaves a value, deepest first.
+/// Returns `(d, MSER(d))` for every cut that leaves a value, the deepest first.
 fn marginal_errors(values: &[f64]) -> impl Iterator<Item = (usize, f64)> {
     // Differences from one value lose fewer digits than the values.
     let origin = values[values.len() - 1];
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // One of the first values is half as high again: the smallest MSER is that behind it, but
-        // hardly smaller than without a cut.
+        // One of the first values is half as high again. The smallest MSER is that of a cut after
+        // it, but hardly smaller than without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn random_waits_are_rarely_truncated() {
-        // One latency of ten has waited; no value is warm-up. Without the rule about high values 49
-        // series are cut.
+        // One latency of ten includes a wait; no value is warm-up. Without the rule about high
+        // values, 49 series would be cut.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
         let mut cut = 0;
         for _ in 0..200 {

@@ -5,17 +5,17 @@ use super::grid::{Grid, SLICES_PER_SECTION};
 use super::warm_up::{VALUES_MIN, truncation};
 use gingham_kernel::{Span, Time};
 
-/// Origin of a window's start.
+/// Method that determined the start of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmUp {
-    /// Given in the plan.
+    /// The plan gives the start.
     Given,
-    /// Found by MSER-5.
+    /// MSER-5 found the start.
     Found,
     /// The run is too short: MSER-5 would cut more than half, and the window is the second half.
     /// Holds for the run if it holds for every class with enough data.
     TooShort,
-    /// No warm-up: the workload ended within the run, which the window covers.
+    /// There is no warm-up: the workload ended within the run, and the window covers all of it.
     Whole,
 }
 
@@ -26,7 +26,7 @@ pub struct Window {
     pub start: Time,
     /// End.
     pub end: Time,
-    /// Origin of the start.
+    /// Method that determined the start.
     pub warm_up: WarmUp,
 }
 
@@ -37,8 +37,8 @@ impl Window {
     }
 }
 
-/// Classes that settle share the window of the run: no result is that of a steady state before all
-/// of them settle. A class that does not settle has the second half.
+/// Starts of the windows. Classes that reach a steady state share the window of the run, which
+/// starts when all of them have; any other class has the second half.
 #[derive(Clone, Debug)]
 pub(super) struct Beginnings {
     pub(super) run: (usize, WarmUp),
@@ -46,7 +46,7 @@ pub(super) struct Beginnings {
 }
 
 impl Beginnings {
-    /// After the end of the workload all windows start at time zero.
+    /// Starts all windows at time zero, after the end of the workload.
     pub(super) fn of_whole(classes: usize) -> Self {
         let first = (0, WarmUp::Whole);
         Self { run: first, classes: vec![first; classes] }
@@ -80,11 +80,11 @@ impl Beginnings {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Settled {
-    /// At the start of this section.
+    /// The class reaches a steady state at the start of this section.
     From(usize),
-    /// Not in the first half, or unknown for lack of sections.
+    /// The class reaches none in the first half, or there are too few sections to tell.
     Never,
-    /// The class stops before the end, or has too few messages.
+    /// The class stops before the end, or has too few messages to tell.
     Silent,
 }
 

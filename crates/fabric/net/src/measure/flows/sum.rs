@@ -11,11 +11,11 @@ pub(super) struct FlowSum {
     pub(super) created: Count,
     /// Messages delivered, created at any time.
     pub(super) delivered: Count,
-    /// Messages created here and delivered at any time.
+    /// Messages created in this section or step and delivered at any time.
     followed_messages: u64,
-    /// Latencies of these messages.
+    /// Sum of the latencies of these messages.
     latency_sum_ps: u128,
-    /// Time held back, by reason.
+    /// Time for which the flow was held back, by reason.
     held_ps: [u64; 3],
     pub(super) acknowledged_packets: u64,
     pub(super) marked_packets: u64,
@@ -70,16 +70,16 @@ impl Add for FlowSum {
 pub(super) enum SumOf {
     Created,
     Delivered,
-    /// Messages created here and delivered at any time, with their latencies in ps.
+    /// Messages created in the section or step and delivered at any time, with latencies in ps.
     Journeys,
-    /// Periods of holding, in ps.
+    /// Time for which the flow was held back, in ps.
     Held(Hold),
-    /// Packets, with the number of marked ones.
+    /// Acknowledged packets, with the number of marked ones.
     Acknowledged,
 }
 
 impl SumOf {
-    /// In the order of their indices.
+    /// All kinds of sums, in the order of their indices.
     const ALL: [Self; SUMS as usize] = [
         Self::Created,
         Self::Delivered,
@@ -98,10 +98,10 @@ impl SumOf {
 
 const SUMS: u32 = 7;
 
-/// One sum over a stretch of time: a section or a step.
+/// One sum over one section or step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
-    /// `SUMS` times the stretch, plus the index of the kind.
+    /// Index of the section or step times `SUMS`, plus the index of the kind of sum.
     place: u32,
     number: u32,
     amount: u64,
@@ -116,7 +116,7 @@ impl Entry {
         SumOf::ALL[(self.place % SUMS) as usize]
     }
 
-    /// Adds an entry of the same place. Returns whether the sums fit.
+    /// Adds an entry for the same sum. Returns whether the result fits.
     fn join(&mut self, other: &Self) -> bool {
         let number = self.number.checked_add(other.number);
         let amount = self.amount.checked_add(other.amount);
@@ -143,8 +143,8 @@ impl Entry {
     }
 }
 
-/// Non-zero sums over equal stretches of time from zero on, in order, 16 bytes each. A full entry
-/// is followed by another one of its place.
+/// Non-zero sums over sections or steps of equal width from time zero on, in order, 16 bytes each.
+/// When an entry is full, another one for the same sum follows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSums(Vec<Entry>);
 
@@ -160,7 +160,7 @@ impl FlowSums {
         self.0.insert(end, entry);
     }
 
-    /// Removes an amount that was just added.
+    /// Subtracts an amount that was just added.
     pub(super) fn take_back(&mut self, stretch: usize, what: SumOf, amount: u64) {
         let place = place_of(stretch, what);
         let last = self.last_of(self.end_of(place), place).expect("it was added");
@@ -188,13 +188,13 @@ impl FlowSums {
         self.0.partition_point(|entry| entry.place <= place)
     }
 
-    /// `end` is the index after the last entry of the place.
+    /// Returns the last entry at `place`; `end` is the index after it.
     fn last_of(&mut self, end: usize, place: u32) -> Option<&mut Entry> {
         self.0[..end].last_mut().filter(|entry| entry.place == place)
     }
 }
 
-/// Panics beyond 32 bits.
+/// Combines section or step and kind of sum. Panics beyond 32 bits.
 fn place_of(stretch: usize, what: SumOf) -> u32 {
     let first = u32::try_from(stretch).ok().and_then(|stretch| stretch.checked_mul(SUMS));
     first.and_then(|first| first.checked_add(what.place())).expect("stretches fit 32 bits")
