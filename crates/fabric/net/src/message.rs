@@ -35,21 +35,21 @@ impl Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// Acceptance by the adapter; the creation if no credit is needed.
+    /// Acceptance by the adapter; equals the creation if no credit is needed.
     pub posted: Time,
     /// Start of the first flit of the first packet on the source's cable.
     pub entered: Time,
-    /// Arrival of the whole first flit of the packet that completed it.
+    /// Complete arrival of the first flit of the packet that completed the message.
     pub head_arrived: Time,
-    /// Arrival of the whole last flit of that packet.
+    /// Complete arrival of the last flit of that packet.
     pub delivered: Time,
     /// Switches on that packet's path, counted at each visit.
     pub hops: u16,
-    /// In-transit hosts that re-injected it.
+    /// In-transit hosts that re-injected that packet.
     pub in_transit_hosts: u16,
-    /// Number of packets.
+    /// Number of packets of the message.
     pub packets: u32,
-    /// Their bytes on the source's cable.
+    /// Bytes of these packets on the source's cable.
     pub wire_bytes: u64,
     /// Result of policing, other than a drop.
     pub conformance: Conformance,

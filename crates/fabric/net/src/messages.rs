@@ -73,13 +73,14 @@ impl Outgoing {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
     slots: Vec<Slot>,
-    /// First free slot, linked to the others.
+    /// First free slot; the others are linked to it.
     free: Option<MessageSlot>,
-    /// By `segments` of the slot: state at the source, and at the destination.
+    /// State of messages of several packets, by `segments` of the slot: at the source, and at the
+    /// destination.
     unsent: Vec<Unsent>,
     reassemblies: Vec<Reassembly>,
     free_segments: Vec<u32>,
-    /// By slot, up to the highest slot with a stream part.
+    /// Stream parts by slot, up to the highest slot with one.
     parts: Vec<Option<StreamPart>>,
 }
 
@@ -93,7 +94,7 @@ struct Slot {
     posted: Time,
     /// Next message in its queue, or next free slot.
     next: Option<MessageSlot>,
-    /// Index in `unsent` and `reassemblies` of a message of several packets.
+    /// Index in `unsent` and `reassemblies`, for a message of several packets.
     segments: Option<u32>,
     priority: Priority,
     vc_class: VcClass,
@@ -107,7 +108,7 @@ const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache l
 struct Unsent {
     longest_bytes: u32,
     bytes: u32,
-    /// Packets that have started and not left; counted only if needed.
+    /// Packets that have started and whose tails have not left; counted only if needed.
     leaving: u32,
 }
 
@@ -202,7 +203,7 @@ impl Messages {
 
     // Sending.
 
-    /// 0 once all packets have started.
+    /// Payload of the next packet; 0 once all packets have started.
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
@@ -245,7 +246,7 @@ impl Messages {
         (packet, is_last)
     }
 
-    /// Records that the tail of a packet has left. Returns whether all tails have.
+    /// Records that the tail of a packet has left. Returns whether all tails of the message have.
     pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
         self.slots[slot.index()].segments.is_none_or(|place| {
             let of = &mut self.unsent[place as usize];
@@ -254,7 +255,7 @@ impl Messages {
         })
     }
 
-    /// Records a packet. Returns the delivery if it completes the message.
+    /// Records the arrival of a packet. Returns the delivery if it completes the message.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: MessageSlot, arrival: &Arrival) -> Option<Delivery> {
         let of = &mut self.slots[slot.index()];
@@ -328,15 +329,15 @@ impl Unsent {
 }
 
 impl Reassembly {
-    /// Records a packet. For the last one, returns the number of packets and their bytes on the
-    /// wire.
+    /// Records the arrival of a packet. For the last one, returns the number of packets and their
+    /// bytes on the wire.
     fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {
         self.packets += 1;
         self.wire_bytes += arrival.wire_bytes;
         self.settle(arrival.payload_bytes).then_some((self.packets, self.wire_bytes))
     }
 
-    /// Returns whether no payload is left.
+    /// Subtracts payload. Returns whether none is left.
     fn settle(&mut self, payload_bytes: u32) -> bool {
         let left_bytes = self.left_bytes.checked_sub(payload_bytes);
         self.left_bytes = left_bytes.expect("no more arrives of a message than it has");

@@ -48,7 +48,7 @@ pub struct NetworkEvents {
 }
 
 impl NetworkEvents {
-    /// Whether there are none.
+    /// Whether there are no network events.
     pub fn is_empty(&self) -> bool {
         self.ordered.is_empty()
     }

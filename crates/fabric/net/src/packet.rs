@@ -42,7 +42,7 @@ pub enum Content {
     Ack {
         /// Number of packets acknowledged.
         packets: u32,
-        /// Number of these that were marked.
+        /// Number of acknowledged packets that were marked.
         marked: u32,
     },
     /// Signal of admission control.
@@ -71,20 +71,20 @@ pub struct Packet {
     pub priority: Priority,
     /// Path that it takes.
     pub path_id: PathId,
-    /// VC class, for its lanes.
+    /// VC class, which determines the lanes.
     pub vc_class: VcClass,
     /// Whether it is the first data packet of its message.
     pub is_first: bool,
-    /// Whether it is the last of a stream, and releases the reservation.
+    /// Whether it is the last packet of a stream and releases the reservation.
     pub is_last_of_stream: bool,
     /// Congestion mark set by switches.
     pub mark: bool,
-    /// Whether a channel broke under it: its destination discards it.
+    /// Whether a channel failed during its transmission: its destination discards it.
     pub is_bad: bool,
 }
 
 impl Packet {
-    /// On the primary path, without a flow.
+    /// Creates a packet without message and flow, on the primary path.
     pub(crate) fn without_message(
         content: Content,
         class: ClassId,

@@ -54,9 +54,9 @@ pub enum Among {
 /// Bound on overtaking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OvertakingPlan {
-    /// Number of times that a packet may be overtaken before later packets wait for it.
+    /// Number of times that a packet may be overtaken; then later packets wait for it.
     pub at_most: u32,
-    /// Packets that count.
+    /// Packets whose overtaking counts.
     pub among: Among,
 }
 
@@ -65,16 +65,16 @@ pub struct OvertakingPlan {
 pub struct PacketsPlan {
     /// Header and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Time from the arrival of the first byte to the earliest start on the output; at least a byte
-    /// time on every channel.
+    /// Time from the arrival of the first byte to the earliest start on the output; at least one
+    /// byte time of every channel.
     pub forwarding_delay: Span,
-    /// Minimum time between the heads that an input port reads.
+    /// Minimum time between the readings of two heads at an input port.
     pub head_interval: Span,
     /// Capacity of an input buffer.
     pub buffer_blocks: LaneBlocks,
     /// Capacity of output buffers, if outputs have their own.
     pub output_blocks: Option<LaneBlocks>,
-    /// Number of packets of an input that may leave at once.
+    /// Number of packets of an input port that may leave at once.
     pub read: Read,
     /// Bound on overtaking.
     pub overtaking: OvertakingPlan,
@@ -95,7 +95,7 @@ impl PacketsPlan {
         payload_bytes as u64 + self.overhead_bytes as u64
     }
 
-    /// Blocks of a packet in a buffer.
+    /// Blocks that a packet takes in a buffer.
     #[inline]
     pub const fn blocks(wire_bytes: u64) -> u64 {
         wire_bytes.div_ceil(BLOCK_BYTES as u64)

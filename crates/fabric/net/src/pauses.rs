@@ -15,24 +15,25 @@ use gingham_topology::routing::LANES_MAX;
 /// Thresholds and timing of pauses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PausesPlan {
-    /// Fill above which a receiver requests a pause, in bytes, by lane.
+    /// Fill level above which a receiver requests a pause, in bytes, by lane.
     pub pause_bytes: [u64; LANES_MAX as usize],
-    /// Highest fill that ends a pause, in bytes, by lane; at most `pause_bytes`.
+    /// Highest fill level that ends a pause, in bytes, by lane; at most `pause_bytes`.
     pub resume_bytes: [u64; LANES_MAX as usize],
-    /// Bytes of a pause frame on the wire; at least one.
+    /// Bytes of a pause frame on the wire; at least 1.
     pub frame_bytes: u32,
     /// Time from the arrival of a pause frame to its effect.
     pub response_time: Span,
 }
 
 impl PausesPlan {
-    /// Time from a pause request to its effect at the sender; `back` leads there from the receiver.
+    /// Time from a pause request to its effect at the sender; `back` is the channel from receiver
+    /// to sender.
     pub fn effect_delay(&self, back: &ChannelPlan) -> Span {
         back.delay + back.bytes.of(self.frame_bytes.into()) + self.response_time
     }
 
-    /// Maximum bytes above the threshold, with packets from `shortest` to `longest` bytes on the
-    /// wire.
+    /// Maximum number of bytes above the threshold, with packets of `shortest` to `longest` bytes
+    /// on the wire.
     pub fn headroom_bytes(
         &self,
         channel: &ChannelPlan,

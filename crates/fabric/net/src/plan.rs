@@ -28,7 +28,7 @@ pub struct Ends {
 pub struct ClassPlan {
     /// Name, for results and for random streams.
     pub name: String,
-    /// Period of message creation.
+    /// Period in which messages are created.
     pub active: Range<Time>,
     /// Priority of its packets.
     pub priority: Priority,
@@ -49,13 +49,13 @@ pub struct ClassPlan {
 }
 
 impl ClassPlan {
-    /// Whether its messages are created independently of the network's progress; only then can it
-    /// offer more than is accepted.
+    /// Whether messages are created independently of the network's progress; otherwise the class
+    /// cannot offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
     }
 
-    /// Class to which it replies, if any.
+    /// Class to whose messages it replies, if any.
     pub fn replied(&self) -> Option<ClassId> {
         Some(self.sources.first()?.replies()?.to)
     }
@@ -67,14 +67,14 @@ impl ClassPlan {
         (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
-    /// Whether its packets may wait for anything but their link, which needs a queue per flow.
+    /// Whether packets may wait for anything but their link, which requires a queue for each flow.
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
         is_delayed || self.window.is_some() || self.rate_limit.is_some()
     }
 
-    /// Period with all of its sources active.
+    /// Period in which all sources are active.
     pub fn all_active(&self) -> Range<Time> {
         let later = self.sources.iter().map(SourcePlan::later_max).max().unwrap_or(Span::ZERO);
         self.active.start + later..self.active.end
@@ -86,8 +86,8 @@ impl ClassPlan {
         std::iter::once(self.priority).chain(of_acks)
     }
 
-    /// Maximum payload of a packet in bytes; `switches` gives the number on its route, and is
-    /// called only if needed.
+    /// Maximum payload of a packet in bytes; `switches` returns the number of switches on the
+    /// route, and is called only if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
@@ -95,7 +95,7 @@ impl ClassPlan {
         policed.min(self.segmentation.longest_bytes(switches))
     }
 
-    /// Maximum payload of a packet of a `message_bytes` message over all paths.
+    /// Maximum payload of a packet over all paths, for a message of `message_bytes`.
     pub fn longest_anywhere_bytes(&self, message_bytes: u32) -> u32 {
         let longest = match &self.segmentation {
             // The list need not increase with the switches.
@@ -132,13 +132,14 @@ pub struct StopPlan {
     pub time: Time,
     /// Start of the window, rounded up to a section boundary; `None` lets MSER-5 find it.
     pub warm_up: Option<Time>,
-    /// Relative half-width of the intervals of all classes at which the window ends.
+    /// Relative half-width of the confidence intervals of all classes at which the window ends.
     pub relative_width: Option<f64>,
-    /// Quantity of these intervals.
+    /// Quantity to which these intervals apply.
     pub quantity: Quantity,
-    /// Number of messages of all classes, created in the window and delivered, at which it ends.
+    /// Number of delivered messages of all classes, created in the window, at which the window
+    /// ends.
     pub messages: Option<u64>,
-    /// Time after the window for its undelivered messages to arrive.
+    /// Time after the window in which its undelivered messages may still arrive.
     pub follow: Span,
 }
 
@@ -265,7 +266,7 @@ impl Plan {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
     }
 
-    /// Returns a class, the class to which it replies, and so on.
+    /// Iterates over a class, the class to which it replies, and so on.
     pub fn reply_chain(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
         std::iter::successors(Some(class), |id| self.classes[id.index()].replied())
     }
@@ -292,12 +293,12 @@ impl Plan {
         format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
-    /// Lanes of a class anywhere.
+    /// Lanes that a class may use anywhere.
     pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
         self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
     }
 
-    /// Scheduler of an arbiter place, if there is one.
+    /// Scheduler of the arbiter at a place, if there is one.
     pub fn arbiter(&self, place: ArbiterPlace) -> Option<&Scheduler> {
         match place {
             ArbiterPlace::CrossbarInput => self.switching.crossbar_input(),
@@ -335,14 +336,14 @@ impl Plan {
         of_classes.chain(of_signals).max().unwrap_or_default()
     }
 
-    /// Whether packets may wait at a host for anything but their link, or have no message.
+    /// Whether packets may have no message, or wait at a host for anything but their link.
     pub fn is_controlled(&self) -> bool {
         self.probe.is_some()
             || self.admission.is_some()
             || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
-    /// Whether a counted buffer is at the end of a channel; hosts that accept everything have none.
+    /// Whether a finite buffer is at the end of a channel; hosts that accept everything have none.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
         let target = self.ends(channel).target.node;
         let is_held = self.is_switch(target)

@@ -23,39 +23,39 @@
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
 
-/// Bytes with tokens that flow in within [`PolicingPlan::refill`]: 64 KiB.
+/// Bytes whose tokens flow in within [`PolicingPlan::refill`]: 64 KiB.
 pub const REFILL_BYTES: u64 = 1 << REFILL_BITS;
 const REFILL_BITS: u32 = 16;
 
 /// Effect of policing on a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Conformance {
-    /// No effect.
+    /// The message was not affected.
     #[default]
     Conforming,
-    /// Wait of a packet for tokens.
+    /// A packet had to wait for tokens.
     Delayed,
-    /// Sent as another class.
+    /// The message was sent as another class.
     Demoted,
-    /// Not sent.
+    /// The message was not sent.
     Dropped,
 }
 
 /// Treatment of excess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Excess {
-    /// Wait for tokens.
+    /// Excess waits for tokens.
     Delay,
-    /// Drop.
+    /// Excess is dropped.
     Drop,
-    /// Send as this class.
+    /// Excess is sent as this class.
     Demote(ClassId),
 }
 
 /// Policing of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicingPlan {
-    /// Refill time of [`REFILL_BYTES`] tokens, by source.
+    /// For each source: time in which [`REFILL_BYTES`] tokens flow in.
     pub refill: Box<[Span]>,
     /// Capacity of the bucket.
     pub burst_bytes: u32,
@@ -66,7 +66,7 @@ pub struct PolicingPlan {
 }
 
 impl PolicingPlan {
-    /// Full bucket of a source.
+    /// Creates a full bucket for a source.
     pub fn bucket(&self, source: usize) -> TokenBucket {
         TokenBucket::full(self.refill[source], self.burst_bytes)
     }
@@ -78,12 +78,12 @@ impl PolicingPlan {
 pub struct TokenBucket {
     token_parts: u64,
     burst_bytes: u32,
-    /// Instant of a full bucket if nothing more is taken.
+    /// Instant when the bucket is full again if nothing more is taken.
     full_at_parts: u128,
 }
 
 impl TokenBucket {
-    /// Full bucket.
+    /// Creates a full bucket.
     pub fn full(refill: Span, burst_bytes: u32) -> Self {
         Self { token_parts: refill.as_ps(), burst_bytes, full_at_parts: 0 }
     }
@@ -93,7 +93,8 @@ impl TokenBucket {
         bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
     }
 
-    /// First instant from `now` on with tokens for `bytes` bytes, at most the capacity.
+    /// First instant from `now` on with tokens for `bytes` bytes, which must not exceed the
+    /// capacity.
     pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
         assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
         let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
@@ -106,7 +107,7 @@ impl TokenBucket {
         self.full_at_parts = self.full_at_parts.max(parts(now)) + self.cost_parts(bytes);
     }
 
-    /// In units of 2^-16 ps: time until the bucket is full, minus that for tokens not needed.
+    /// Time until the bucket is full, minus the time for tokens not needed, in units of 2^-16 ps.
     fn parts_until(&self, now: Time, bytes: u32) -> u128 {
         let until_full = self.full_at_parts.saturating_sub(parts(now));
         until_full.saturating_sub(self.cost_parts(self.burst_bytes - bytes))

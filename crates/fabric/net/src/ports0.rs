@@ -45,13 +45,13 @@ impl Plan {
             (of.flit, of.bytes.of(1 << 16))
         };
         let fastest = real.min_by_key(time).expect("a switch with an end has a cable");
-        // Packets from port 0 wait in a buffer like those from the fastest cable.
+        // The buffer for packets from port 0 is like that for the fastest cable.
         let alike = if into_end { fastest } else { Fabric::reverse(fastest) };
         let slack = if into_end { None } else { self.channel(alike).slack };
         ChannelPlan { delay: Span::ZERO, slack, ..*self.channel(fastest) }
     }
 
-    /// Whether all paths between two endpoints exist.
+    /// Whether every path from one endpoint to the other exists.
     pub fn is_routed(&self, from: EndpointId, to: EndpointId) -> bool {
         self.routing.path_ids().all(|path| self.path(path, from, to).is_some())
     }

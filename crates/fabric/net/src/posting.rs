@@ -33,7 +33,7 @@ use gingham_topology::routing::VcClass;
 pub struct AdapterPlan {
     /// Capacity of the send buffer in messages, at least 1.
     pub send_buffer: u32,
-    /// Copying of messages into it; immediate if `None`.
+    /// DMA engine that copies messages into the send buffer; `None`: they enter at once.
     pub dma: Option<DmaPlan>,
     /// Injection throttling.
     pub throttle: Option<ThrottlePlan>,
@@ -44,12 +44,12 @@ pub struct AdapterPlan {
 pub struct DmaPlan {
     /// Time before the first byte is copied.
     pub setup: Span,
-    /// Copying time of [`REFILL_BYTES`] bytes.
+    /// Time to copy [`REFILL_BYTES`] bytes.
     pub refill: Span,
 }
 
 impl DmaPlan {
-    /// Copying time of a message, rounded up to a picosecond.
+    /// Time to copy a message, rounded up to a picosecond.
     pub fn time_of(self, payload_bytes: u32) -> Span {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let copied = parts.div_ceil(u128::from(REFILL_BYTES));
@@ -69,7 +69,7 @@ pub struct PostPlan {
 }
 
 impl PostPlan {
-    /// Whether flows of the class are distinguished.
+    /// Whether the flows of the class must be distinguished.
     pub const fn is_by_flow(&self) -> bool {
         matches!(self.credits, Credits::OfFlow(_)) || matches!(self.lane, LaneChoice::OfFlow(_))
     }
@@ -81,7 +81,7 @@ pub enum Credits {
     /// Credits of the send buffer, shared by all classes.
     #[default]
     OfBuffer,
-    /// No credits.
+    /// None: messages need no credit.
     Exempt,
     /// Credits of the class at the host, by endpoint.
     OfClass(Box<[u32]>),
@@ -92,10 +92,10 @@ pub enum Credits {
 /// Treatment of a message without a credit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Refused {
-    /// Wait for a credit.
+    /// The message waits for a credit.
     #[default]
     Wait,
-    /// New attempts at this interval until it gets a credit; by endpoint, not zero.
+    /// The message is posted again at this interval until it gets a credit; by endpoint, not zero.
     Retry(Box<[Span]>),
 }
 

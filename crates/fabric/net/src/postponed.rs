@@ -3,7 +3,7 @@
 use gingham_kernel::Time;
 use std::collections::BTreeMap;
 
-/// Ordered by instant, then by postponement.
+/// Work ordered by instant, then by the order in which it was postponed.
 #[derive(Clone, Debug)]
 pub(crate) struct Postponed<T> {
     due: BTreeMap<(Time, u64), T>,

@@ -12,15 +12,14 @@ use std::num::NonZeroU16;
 /// Actions of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Received packets per control packet in the reverse direction; 0 for none.
+    /// Number of received packets for each control packet sent back; 0 for none.
     pub control_every: u64,
     /// Payload of control packets, also of those from ports 0.
     pub control_bytes: u32,
-    /// Control packets of hosts read at switches per packet diverted to port 0, with a reply and
-    /// every second one sent on; 0 for none.
+    /// Number of control packets of hosts read at switches for each one diverted to port 0, which
+    /// replies and sends every second one on; 0 for none.
     pub divert_every: u64,
-    /// Received packets per change of a lane's weight at places with changeable weights; 0 for
-    /// none.
+    /// Number of received packets for each change of a lane's weight; 0 for none.
     pub weigh_every: u64,
 }
 
@@ -48,7 +47,7 @@ impl Weights {
         Self { places, lanes: plan.lanes.count, ordered: 0 }
     }
 
-    /// Weights are from 1 to 11, for the lanes of the places in round robin.
+    /// Next change of weight: weights from 1 to 11, for the lanes of the places in round robin.
     pub(crate) fn next(&mut self) -> Option<Weighing> {
         if self.places.is_empty() {
             return None;
@@ -73,9 +72,9 @@ pub struct Noted {
     pub place: usize,
     /// Lane, if any.
     pub lane: u8,
-    /// Flits in the buffer of a head at reading.
+    /// Flits in the buffer when the head was read.
     pub waiting_flits: u64,
-    /// Whether there is space for one more packet after settling.
+    /// Whether there is space for another packet, for [`crate::Notice::Settled`].
     pub has_space: Option<bool>,
     /// Packet of the notice, if any.
     pub packet: Option<Packet>,

@@ -1,9 +1,9 @@
-//! Destinations' halves of flows: packets that were received and not yet acknowledged.
+//! State of flows at their destinations: packets received and not yet acknowledged.
 
 use crate::FlowId;
 use crate::window::Receipt;
 
-/// Up to the highest flow with a receipt.
+/// Receipts by flow, up to the highest flow with one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receipts {
     by_flow: Vec<Receipt>,

@@ -36,11 +36,11 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
-    /// Most packets that are sent and not acknowledged.
+    /// Maximum number of unacknowledged packets.
     pub(crate) window_packets: u32,
-    /// Unlimited if `None`.
+    /// Rate limit; `None`: unlimited.
     pub(crate) rate_limit: Option<RateLimit>,
-    /// Least time from the start of a packet to that of the next, of any length.
+    /// Minimum time between the starts of two packets of any length.
     pub(crate) gap: Span,
 }
 
@@ -106,47 +106,50 @@ macro_rules! responses {
         }
 
         impl Response {
-            /// Whether it changes the rate limit of flows, which then must have one.
+            /// Whether the response changes the rate limits of flows, which then must have one.
             pub fn changes_rate(&self) -> bool {
                 self.lowest().is_some()
             }
 
-            /// Marking policy for which it is designed; `None` if marks have no effect.
+            /// Marking policy for which the response is designed; `None` if marks have no effect.
             pub fn marking(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$name(of) => of.marking(),)*
                 }
             }
 
-            /// Whether it reacts to round trips, for which all packets must be acknowledged.
+            /// Whether the response reacts to round trips, which requires that all packets are
+            /// acknowledged.
             pub fn needs_round_trips(&self) -> bool {
                 match self {
                     $(Self::$name(of) => of.needs_round_trips(),)*
                 }
             }
 
-            /// Whether it changes windows, which need single acknowledgements.
+            /// Whether the response changes windows, which requires an acknowledgement for every
+            /// packet.
             pub fn changes_window(&self) -> bool {
                 match self {
                     $(Self::$name(of) => of.changes_window(),)*
                 }
             }
 
-            /// Lowest rate as a share of the highest, if it changes rates.
+            /// Lowest rate as a fraction of the highest, if the response changes rates.
             pub fn lowest(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.lowest(),)*
                 }
             }
 
-            /// Divisor of the rate at a mark, if there is one.
+            /// Divisor of the rate at a mark, if any.
             pub fn factor(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.factor(),)*
                 }
             }
 
-            /// Time constant of the slowest timer-driven change of rate from this highest rate.
+            /// Time constant of the slowest timer-driven change of rate; `highest` is the highest
+            /// rate.
             pub fn settling(&self, highest: RateLimit) -> Option<Span> {
                 let limits = Limits { window_packets: u32::MAX, rate_limit: Some(highest), gap: Span::ZERO };
                 match self {
@@ -154,7 +157,7 @@ macro_rules! responses {
                 }
             }
 
-            /// Rejects invalid parameters: the key, and the reason.
+            /// Rejects an invalid parameter. Returns its key and the reason.
             pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {
                     $(Self::$name(of) => of.check(),)*

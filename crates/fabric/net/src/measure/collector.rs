@@ -55,7 +55,7 @@ pub struct Collector {
     pub(super) records: Records,
     /// Number of sections of warm-up and window, once the window is closed.
     pub(super) closed: Option<usize>,
-    /// Number of messages created before the end of the closed window and not yet delivered.
+    /// Messages created before the end of the closed window and not yet delivered.
     followed_left: u64,
     was_narrow: bool,
     end: Time,
@@ -260,7 +260,7 @@ impl Collector {
         self.refused_posts[class.index()] += posts;
     }
 
-    /// Number of refused posts of a class over the whole run, for messages that were accepted
+    /// Refused posts of a class over the whole run, for messages that were accepted
     /// later.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.refused_posts[class.index()]
@@ -324,9 +324,9 @@ impl Collector {
         }
     }
 
-    /// End of the simulation. It moves to an earlier time when the window closes, and again once all messages
-    /// of the window are delivered: it is then the first section end after the last of these
-    /// deliveries.
+    /// End of the simulation. It becomes earlier when the window closes, and again once all
+    /// messages of the window are delivered: it is then the first section end after the last of
+    /// these deliveries.
     pub fn end(&self) -> Time {
         self.end
     }

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign};
 /// Messages and their payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
-    /// Number of messages.
+    /// Messages.
     pub messages: u64,
     /// Payload bytes.
     pub bytes: u64,
@@ -35,11 +35,11 @@ impl AddAssign for Count {
 /// Counts of one channel since time zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelCount {
-    /// Number of data flits that have started.
+    /// Data flits that have started.
     pub data_flits: u64,
-    /// Number of control flits that have started.
+    /// Control flits that have started.
     pub control_flits: u64,
-    /// Number of STOPs, or pauses of lanes, that have reached the sender.
+    /// STOPs, or pauses of lanes, that have reached the sender.
     pub stops: u64,
     /// Time for which flow control stopped the sender, in picoseconds: from STOP to GO, with any
     /// lane paused, or with a packet ready but without credits.

@@ -17,7 +17,7 @@ pub struct Bar {
     pub from: Span,
     /// Upper bound, exclusive.
     pub below: Span,
-    /// Number of messages in the bin.
+    /// Messages in the bin.
     pub messages: u64,
 }
 
@@ -61,7 +61,7 @@ impl Latencies {
         self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
 
-    /// Number of messages with latencies up to the end of the bin of `latency`.
+    /// Messages with latencies up to the end of the bin of `latency`.
     pub(super) fn messages_up_to(&self, latency: Span) -> u64 {
         let bars = self.bars.iter().take(bar_of(latency) + 1);
         bars.map(|messages| u64::from(*messages)).sum()

@@ -49,9 +49,9 @@ pub struct ClassReport {
     pub network_latency_ps: Option<Estimate>,
     /// Latency from entry into the network to the arrival of the head.
     pub head_latency_ps: Option<Estimate>,
-    /// Number of switches traversed.
+    /// Switches traversed.
     pub hops: Option<Estimate>,
-    /// Number of in-transit hosts passed.
+    /// In-transit hosts passed.
     pub in_transit_hosts: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
@@ -122,7 +122,7 @@ impl<'a> RunReport<'a> {
         self.collector.marked_packets(class, trigger)
     }
 
-    /// Number of refused posts of a class over the whole run.
+    /// Refused posts of a class over the whole run.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.collector.refused_posts(class)
     }
@@ -248,7 +248,7 @@ impl<'a> RunReport<'a> {
         sample
     }
 
-    /// Number of messages created in the window and delivered, over all classes.
+    /// Messages created in the window and delivered, over all classes.
     pub fn followed_messages(&self) -> u64 {
         let of = |class| self.whole(class).followed_messages;
         self.classes().map(of).sum()

@@ -187,7 +187,7 @@ fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     Ratio { sum: created - delivered, over: created }
 }
 
-/// The last result is cached.
+/// Critical value of Student's t; the last result is cached.
 struct Point {
     chance: f64,
     last: Option<(u32, f64)>,

@@ -17,9 +17,9 @@ pub(super) struct Slice {
     pub(super) delivered_wire_bytes: u64,
     /// Messages created in the slice and delivered at any time; all fields below describe these.
     pub(super) followed_messages: u64,
-    /// Number of messages delayed by policing.
+    /// Messages delayed by policing.
     pub(super) delayed_messages: u64,
-    /// Number of messages demoted by policing.
+    /// Messages demoted by policing.
     pub(super) demoted_messages: u64,
     pub(super) latency_sum_ps: u128,
     /// Sum of latencies from the accepted post on.
@@ -61,7 +61,7 @@ impl Slice {
         (messages > 0).then(|| real(self.network_latency_sum_ps) / real(messages))
     }
 
-    /// Number of messages created in the slice that are neither dropped nor delivered.
+    /// Messages created in the slice that are neither dropped nor delivered.
     pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }

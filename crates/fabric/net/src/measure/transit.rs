@@ -10,9 +10,9 @@ use std::ops::Add;
 /// Results of an in-transit host in the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct TransitReport {
-    /// Number of re-injections that started.
+    /// Re-injections that started.
     pub reinjected_packets: u64,
-    /// Number of packets that went through the host's memory.
+    /// Packets that went through the host's memory.
     pub spilled_packets: u64,
     /// Mean time from when a packet is ready to its re-injection.
     pub wait_mean_ps: Option<f64>,

@@ -28,13 +28,13 @@ pub struct TreeStep {
     pub branches: usize,
     /// Leaves among the branches.
     pub leaves: usize,
-    /// Number of branches from the farthest leaf to the root.
+    /// Branches from the farthest leaf to the root.
     pub depth: usize,
     /// Number of hosts whose own channel is a branch.
     pub hosts: usize,
-    /// Number of flows that feed the tree.
+    /// Flows that feed the tree.
     pub feeding: usize,
-    /// Number of victim flows.
+    /// Victim flows.
     pub victims: usize,
     /// Packets in the tree.
     pub packets: usize,

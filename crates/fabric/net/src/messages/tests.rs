@@ -55,7 +55,7 @@ fn message_is_delivered_by_its_last_arriving_packet() {
     let whole = messages.arrive(a, &arrival(10, 60)).unwrap();
     assert_eq!((whole.packets, whole.wire_bytes, whole.entered), (3, 25 + 12, Time::from_ps(5)));
     assert_eq!((whole.head_arrived, whole.delivered), (Time::from_ps(50), Time::from_ps(60)));
-    // Slots are reused, the one freed last first.
+    // Slots are reused, the last freed one first.
     let slots = [2, 3, 4].map(|id| insert(&mut messages, id, 11).index());
     assert_eq!(slots, [0, 1, 2]);
     assert_eq!(messages.unsent.len(), 3);
@@ -78,7 +78,7 @@ fn message_is_lost_with_its_first_packet_and_frees_its_slot_with_the_last() {
     start(&mut messages, a, 70);
     assert_eq!(messages.arrive(a, &arrival(20, 80)), None);
     assert!(messages.arrive(a, &arrival(5, 90)).is_some());
-    // A message whose packets are all lost is lost once.
+    // A message whose packets are all lost is counted as lost once.
     let c = insert(&mut messages, 4, 15);
     start(&mut messages, c, 100);
     assert_eq!([10, 5].map(|bytes| messages.lose(c, bytes)), [true, false]);

@@ -34,8 +34,8 @@ impl Conservation {
         self.lost
     }
 
-    /// Asserts that the packets in the network are those injected and neither delivered nor lost,
-    /// with debug assertions.
+    /// Asserts, with debug assertions, that `in_flight` packets are those injected and neither
+    /// delivered nor lost.
     pub fn assert_holds(&self, in_flight: usize) {
         let Self { injected, delivered, lost } = *self;
         debug_assert_eq!(

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dma {
-    /// Message and payload, by priority and order of acceptance.
+    /// Waiting messages with their payload, by priority and order of acceptance.
     waiting: BTreeMap<(Reverse<Priority>, u64), (MessageSlot, u32)>,
     copying: Option<MessageSlot>,
 }
 
 impl Dma {
-    /// `number` is the order of acceptance.
+    /// Adds a message; `number` is its place in the order of acceptance.
     pub(super) fn put(
         &mut self,
         slot: MessageSlot,
@@ -29,7 +29,7 @@ impl Dma {
         self.waiting.insert((Reverse(priority), number), (slot, payload_bytes));
     }
 
-    /// Begins the next copy, if the engine is idle and a message waits. Returns its end.
+    /// Begins the next copy if the engine is idle and a message waits. Returns the end of the copy.
     pub(super) fn begin(&mut self, plan: DmaPlan, now: Time) -> Option<Time> {
         if self.copying.is_some() {
             return None;

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(super) struct Pool {
     free: u32,
     waiting: Queue,
-    /// Messages posted again, by period.
+    /// Messages that are posted again, by period.
     retries: Vec<Retries>,
     /// Time of the scheduled attempt.
     attempt: Option<Time>,
@@ -29,7 +29,7 @@ pub(super) struct Pool {
 #[derive(Clone, Debug)]
 struct Retries {
     period: Span,
-    /// By phase of the period, then in order of arrival.
+    /// Messages by phase of the period, then in order of arrival.
     messages: BTreeMap<(u64, u64), MessageSlot>,
 }
 
@@ -52,7 +52,7 @@ impl Pool {
         self.waiting.push_back(messages, slot);
     }
 
-    /// `number` is the order of arrival.
+    /// Adds a message that is posted again; `number` is its place in the order of arrival.
     pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
         let known = self.retries.iter().position(|other| other.period == period);
         let place = known.unwrap_or_else(|| {
@@ -63,7 +63,8 @@ impl Pool {
         self.retries[place].messages.insert((phase, number), slot);
     }
 
-    /// Returns a credit to the pool, or to the first waiting message, which is returned.
+    /// Gives a returned credit to the first waiting message, which is returned, or else to the
+    /// pool.
     pub(super) fn give_back(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let next = self.waiting.pop_front(messages);
         self.free += u32::from(next.is_none());
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(pool.next_attempt(ps(13)), None);
         pool.retry(slot(3), 3, Span::from_ps(10), ps(17));
         pool.give_back(&Messages::default());
-        // After 23, m3 tries at 27, m1 at 33.
+        // After 23, m3 tries at 27 and m1 at 33.
         assert_eq!(pool.next_attempt(ps(23)), Some(ps(27)));
         assert_eq!(pool.attempt(ps(27)), [slot(3)]);
         pool.give_back(&Messages::default());
@@ -163,7 +164,7 @@ mod tests {
         pool.retry(slot(7), 7, Span::from_ps(10), ps(18));
         pool.give_back(&Messages::default());
         pool.give_back(&Messages::default());
-        // m6 at 22, 26, 30, ...; m5 and m7 at 28, 38: at 38 all three.
+        // Attempts: m6 at 22, 26, 30, ...; m5 and m7 at 28 and 38; all three at 38.
         assert_eq!(pool.next_attempt(ps(36)), Some(ps(38)));
         assert_eq!(pool.attempt(ps(38)), [slot(5), slot(6)]);
         pool.give_back(&Messages::default());

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Accepted(MessageSlot),
-    /// In the send buffer, and may leave.
+    /// The message is in the send buffer and may leave.
     Ready(MessageSlot),
     WakeAt(EndpointId, Time),
 }
@@ -24,16 +24,16 @@ pub(crate) struct Posts {
     plan: AdapterPlan,
     classes: usize,
     pools: Vec<Pool>,
-    /// Pools that are whole send buffers; they come first.
+    /// Number of pools that are whole send buffers; they come first.
     buffers: usize,
-    /// By endpoint and class.
+    /// For each endpoint and class: required credits.
     of_class: Box<[Need]>,
     of_flow: BTreeMap<FlowId, usize>,
-    /// By endpoint; empty if messages enter the buffer at once.
+    /// For each endpoint: its DMA engine; empty if messages enter the buffer at once.
     engines: Box<[Dma]>,
-    /// By endpoint.
+    /// For each endpoint: work that is due later.
     due: Box<[Postponed<Due>]>,
-    /// By endpoint: messages that had to wait or were copied so far, which defines their order.
+    /// For each endpoint: number of messages that waited or were copied so far, which numbers them.
     numbers: Box<[u64]>,
     outcomes: VecDeque<Outcome>,
     /// Whether a caller is carrying out outcomes.
@@ -42,7 +42,7 @@ pub(crate) struct Posts {
 
 #[derive(Clone, Copy, Debug)]
 enum Due {
-    /// At this pool.
+    /// Attempts at this pool.
     Attempt(usize),
     Copied,
 }
@@ -51,12 +51,12 @@ enum Due {
 enum Need {
     Nothing,
     Pool(usize),
-    /// Number of credits of each flow.
+    /// Credits of each flow.
     OfFlow(u32),
 }
 
 impl Posts {
-    /// `None` without adapters.
+    /// Creates the posts of a run; `None` without adapters.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let adapters = plan.adapters?;
         let endpoints = plan.fabric.endpoints().len();
@@ -97,12 +97,12 @@ impl Posts {
         })
     }
 
-    /// Returns false if a caller carries out outcomes already.
+    /// Begins to carry out outcomes. Returns false if a caller already does.
     pub(crate) fn begin_outcomes(&mut self) -> bool {
         !std::mem::replace(&mut self.is_carrying, true)
     }
 
-    /// Ends carrying out if there is none.
+    /// Takes the next outcome; without one, carrying out ends.
     pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
         let outcome = self.outcomes.pop_front();
         self.is_carrying = outcome.is_some();
@@ -196,7 +196,7 @@ impl Posts {
         self.outcomes.push_back(Outcome::WakeAt(endpoint, at));
     }
 
-    /// `None` if it needs no credit.
+    /// Pool of a message; `None` if it needs no credit.
     fn pool_of(&mut self, message: &Message) -> Option<usize> {
         match self.of_class[self.place(message.source, message.class)] {
             Need::Nothing => None,

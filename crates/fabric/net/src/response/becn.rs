@@ -21,7 +21,7 @@ use std::fmt;
 use std::str::FromStr;
 
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
-/// Limits of the shift and multiplier of a table entry.
+/// Limit of the shift in a table entry.
 const SHIFT_MAX: u8 = 3;
 const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 
@@ -61,7 +61,7 @@ impl Default for Becn {
     }
 }
 
-/// Rate at an index as a share of the highest; an empty table is linear.
+/// Rate at an index, as a fraction of the highest rate; an empty table is linear.
 fn share(table: &[Delay], index: u16) -> f64 {
     let linear = Delay { shift: 0, multiplier: index };
     let delay = table.get(usize::from(index)).copied().unwrap_or(linear);
@@ -119,7 +119,7 @@ impl Respond for Becn {
             .reduce(f64::min)
     }
 
-    /// Time for the timer alone to take the index from `limit` to `min`.
+    /// Time in which the timer alone takes the index from `limit` to `min`.
     fn settling(&self, _limits: &Limits) -> Option<Span> {
         let expirations = u64::from(self.limit.saturating_sub(self.min));
         Some(Span::from_ps(TIMER_UNIT.as_ps() * u64::from(self.timer) * expirations))
@@ -175,14 +175,14 @@ impl Respond for Becn {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     rate: Rate,
-    /// By index; empty for a linear table.
+    /// Delays by index; empty for a linear table.
     delays: Box<[Delay]>,
     limit: u16,
     index: u16,
     min: u16,
     increase: u16,
     timer: Span,
-    /// Timer's start or last evaluated expiration.
+    /// Start of the timer, or its last evaluated expiration.
     counted: Time,
 }
 

@@ -53,7 +53,8 @@ pub struct Dcqcn {
     pub lowest: f64,
 }
 
-/// Shares of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
+/// Additive increase as a fraction of the highest rate: 40 Mbit/s of 40 Gbit/s; `hyper` is ten
+/// times as much.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
 /// Defines the default byte counter: 10 MB at 40 Gbit/s.
@@ -149,21 +150,21 @@ impl Respond for Dcqcn {
 /// State since the last notification.
 #[derive(Clone, Copy, Debug)]
 struct Timers {
-    /// Next expirations.
+    /// Next expiration of the timer of `alpha`.
     alpha: Time,
     rate: Time,
-    /// Bytes until the next increase by the byte counter.
+    /// Bytes until the byte counter next increases the rate.
     bytes_left: u64,
-    /// Numbers of increases.
+    /// Number of increases by the timer.
     by_time: u32,
     by_bytes: u32,
 }
 
-/// No timer runs before the first notification.
+/// State of a flow; no timer runs before the first notification.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     parameters: Dcqcn,
-    /// Increases of the target as shares: additive, hyper.
+    /// Increases of the target as fractions of the highest rate: additive, hyper.
     steps: [f64; 2],
     byte_counter: Bytes,
     rate: Rate,

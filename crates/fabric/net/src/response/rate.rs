@@ -17,21 +17,21 @@ use super::Limits;
 use crate::{REFILL_BYTES, RateLimit};
 use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
-/// As a share of the highest rate.
+/// Lowest rate as a fraction of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
 /// Divisor of the rate at a mark.
 pub(super) const FACTOR: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    /// As a share of the highest.
+    /// Rate as a fraction of the highest.
     share: f64,
     lowest: f64,
     highest: RateLimit,
 }
 
 impl Rate {
-    /// Flows start at the highest rate.
+    /// Starts a flow at its highest rate.
     pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
         let highest =
             limits.rate_limit.expect("a flow whose response changes its rate has a rate limit");

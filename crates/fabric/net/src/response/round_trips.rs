@@ -13,14 +13,14 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RoundTrip {
-    /// From the start of a packet on its link, the last one acknowledged, to the complete arrival
-    /// of its acknowledgement.
+    /// Time from the start of the last acknowledged packet on its link to the complete arrival of
+    /// the acknowledgement.
     pub(crate) span: Span,
-    /// At least 1.
+    /// Number of acknowledged packets, at least 1.
     pub(crate) packets: u32,
 }
 
-/// Starts of a flow's packets in flight, in their order.
+/// Start times of a flow's packets in flight, in order.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RoundTrips {
     started: VecDeque<Time>,

@@ -60,11 +60,11 @@ impl Default for Swift {
     }
 }
 
-/// In units of `base_target`.
+/// Range of the target's growth, in units of `base_target`.
 const FS_RANGE: f64 = 5.0;
-/// Packets per round trip.
+/// Largest permitted `ai`, in packets per round trip.
 const AI_MAX: f64 = 1_000.0;
-/// Longest gap between packets: that of the longest run.
+/// Longest gap between packets: the length of the longest run.
 const GAP_MAX_PS: f64 = 1e18;
 
 impl Respond for Swift {
@@ -122,14 +122,14 @@ impl Respond for Swift {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delays {
     parameters: Swift,
-    /// `cwnd`, in packets.
+    /// Window `cwnd`, in packets.
     window: f64,
     highest: f64,
     decreased: Option<Time>,
 }
 
 impl Delays {
-    /// Target of round trips at the present window, in ps.
+    /// Target of round trips for the current window, in ps.
     #[expect(clippy::cast_precision_loss, reason = "times of a run")]
     fn target_ps(&self) -> f64 {
         let Swift { base_target, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.parameters;

@@ -41,7 +41,7 @@ pub struct Timely {
     pub lowest: f64,
 }
 
-/// As a share of the highest rate: 10 Mbit/s of 10 Gbit/s.
+/// Additive increase as a fraction of the highest rate: 10 Mbit/s of 10 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 /// Consecutive gradients of at most 0 until the hyperactive increase, and its factor.
 const HYPERACTIVE: u32 = 5;
@@ -109,13 +109,13 @@ impl Respond for Timely {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gradient {
     parameters: Timely,
-    /// As a share of the highest rate.
+    /// Additive increase as a fraction of the highest rate.
     step: f64,
     rate: Rate,
     previous: Option<Span>,
-    /// Moving average.
+    /// Moving average of the differences between round trips.
     difference_ps: f64,
-    /// Consecutive gradients of at most 0.
+    /// Number of consecutive gradients of at most 0.
     falling: u32,
 }
 

@@ -9,7 +9,7 @@ pub(super) struct Clock {
     plan: DeadlinePlan,
     /// State of the clock, once a frame has arrived.
     running: Option<Running>,
-    /// Number of frames that have arrived, including those of the warm-up.
+    /// Frames that have arrived, including those of the warm-up.
     pub(super) delivered: u32,
     pub(super) sums: FrameSums,
 }
@@ -29,9 +29,9 @@ pub(super) struct FrameSums {
     pub(super) frames: u32,
     pub(super) missed: u32,
     pub(super) late_ps: u128,
-    /// Number of frames later than the deadline of the fixed clock plus its slack.
+    /// Frames later than the deadline of the fixed clock plus its slack.
     pub(super) missed_fixed: u32,
-    /// Number of frames that arrived after an arrived predecessor.
+    /// Frames that arrived after an arrived predecessor.
     pub(super) intervals: u32,
     /// Sum of the excess of these intervals over the planned one.
     pub(super) excess_ps: i128,

@@ -16,21 +16,21 @@ pub struct StreamReport {
     pub stream: StreamId,
     /// Class of the stream.
     pub class: ClassId,
-    /// Number of frames that have started.
+    /// Frames that have started.
     pub begun_frames: u32,
-    /// Number of frames with a message dropped by policing.
+    /// Frames with a message dropped by policing.
     pub lost_frames: u32,
-    /// Number of warm-up frames that have arrived.
+    /// Warm-up frames that have arrived.
     pub warm_up_frames: u32,
-    /// Number of counted frames that have arrived.
+    /// Counted frames that have arrived.
     pub frames: u32,
-    /// Number of counted frames that missed their deadline.
+    /// Counted frames that missed their deadline.
     pub missed_frames: u32,
     /// Mean lateness of missed frames.
     pub late_mean_ps: Option<f64>,
     /// Fraction of missed frames to expect if frames were independent.
     pub law: Option<f64>,
-    /// Number of frames later than the deadline of the fixed clock plus its slack.
+    /// Frames later than the deadline of the fixed clock plus its slack.
     pub missed_fixed_frames: u32,
     /// Mean time between deliveries.
     pub interval_mean_ps: Option<f64>,
@@ -43,13 +43,13 @@ pub struct StreamReport {
 pub struct ClassDeadlines {
     /// Number of streams.
     pub streams: usize,
-    /// Number of warm-up frames that have arrived.
+    /// Warm-up frames that have arrived.
     pub warm_up_frames: u64,
-    /// Number of counted frames that have arrived.
+    /// Counted frames that have arrived.
     pub frames: u64,
-    /// Number of frames with a message dropped by policing.
+    /// Frames with a message dropped by policing.
     pub lost_frames: u64,
-    /// Number of counted frames that missed their deadline.
+    /// Counted frames that missed their deadline.
     pub missed_frames: u64,
     /// DMP: fraction of missed frames.
     pub missed: Option<Estimate>,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
-    /// Number of frames that have started; the last of these are in progress.
+    /// Frames that have started; the last of these are in progress.
     pub(super) begun: u32,
     /// Frames in progress, from the first one that is not yet judged.
     in_flight: VecDeque<Frame>,
@@ -17,7 +17,7 @@ pub(super) struct StreamFrames {
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Number of messages that have neither arrived nor been dropped.
+    /// Messages that have neither arrived nor been dropped.
     left: u32,
     is_lost: bool,
     arrived: Time,

@@ -92,7 +92,7 @@ impl FlowValues {
 /// Results of the flows of a class in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassFlows {
-    /// Number of flows that had a message to deliver in the window.
+    /// Flows that had a message to deliver in the window.
     pub used: usize,
     /// Jain's index of the payloads delivered in the window ([`fairness`]); `None` without
     /// deliveries.
