@@ -322,8 +322,8 @@ impl Endpoints {
             }
             self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
-            // Waits for tokens or a rate limit end with an event. A wait for an acknowledgement
-            // needs a packet in the network, or in a queue that an event empties.
+            // A wait for an acknowledgement needs a packet in the network, or in a queue that an
+            // event empties.
             assert!(
                 (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for acknowledgements, nothing can happen, \

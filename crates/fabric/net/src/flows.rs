@@ -110,8 +110,7 @@ impl Flows {
         &mut self.by_id[id.index()]
     }
 
-    /// Adds a message to its flow. Returns whether the flow had nothing to send before and may go
-    /// now.
+    /// Adds a message. Returns whether the flow had nothing to send before and may go now.
     pub(crate) fn put(
         &mut self,
         id: FlowId,

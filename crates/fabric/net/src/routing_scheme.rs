@@ -154,7 +154,7 @@ impl RoutingScheme {
         self.paths.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Maximum number of legs over intermediate switches, 1 for direct paths.
+    /// Maximum number of legs of a path via intermediate switches; 1 without such paths.
     pub const fn legs_over_switches(&self) -> u8 {
         if self.vias.is_empty() { 1 } else { 2 }
     }

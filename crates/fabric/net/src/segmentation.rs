@@ -54,10 +54,10 @@ pub struct Adaptive {
 /// Maximum payload of a packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum SegmentationPlan {
-    /// Whole message.
+    /// Unlimited: each message is one packet.
     #[default]
     None,
-    /// This payload, at least 1 B.
+    /// Fixed payload, at least 1 B.
     Fixed(u32),
     /// Payload per switch.
     PerSwitch(u32),
@@ -89,7 +89,7 @@ impl SegmentationPlan {
     }
 }
 
-/// At least one switch counts.
+/// Product of bytes and switches; at least one switch counts.
 fn over_switches(bytes: u32, switches: usize) -> u32 {
     bytes.saturating_mul(u32::try_from(switches.max(1)).unwrap_or(u32::MAX))
 }

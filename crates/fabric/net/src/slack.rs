@@ -13,7 +13,7 @@ use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Capacity and marks of an input buffer, in flits.
+/// Capacity and thresholds of an input buffer, in flits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlackBuffer {
@@ -28,14 +28,14 @@ pub struct SlackBuffer {
 /// Reason why a buffer does not fit a cable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SlackError {
-    /// The marks are not in order.
+    /// The thresholds are not in order.
     #[error(
         "the marks of a slack buffer must satisfy 1 <= go <= stop, not go {go} and stop {stop}"
     )]
     Marks {
-        /// GO mark in flits.
+        /// GO threshold in flits.
         go: u32,
-        /// STOP mark in flits.
+        /// STOP threshold in flits.
         stop: u32,
     },
     /// STOP would arrive too late.
@@ -46,9 +46,9 @@ pub enum SlackError {
     Overflow {
         /// Capacity in flits.
         capacity: u32,
-        /// STOP mark in flits.
+        /// STOP threshold in flits.
         stop: u32,
-        /// Flits that can arrive from the one that passes the mark on.
+        /// Flits that can still arrive, including the one that exceeds the threshold.
         headroom: u32,
         /// Smallest sufficient capacity.
         needed: u32,
@@ -56,14 +56,15 @@ pub enum SlackError {
 }
 
 impl SlackBuffer {
-    /// Number of flits that can arrive from the one that passes the STOP mark on: ceil(2d / f) + 3.
+    /// Number of flits that can still arrive, including the one that exceeds the STOP threshold:
+    /// ceil(2d / f) + 3.
     pub fn headroom(flit: Span, delay: Span) -> u32 {
         let in_flight = (delay * 2).div_ceil(flit);
         u32::try_from(in_flight + 3).expect("a cable holds fewer than 2^32 flits")
     }
 
-    /// Buffer enlarged as a cable requires; `first_flit_delay` is the wait of a header at the
-    /// switch.
+    /// Returns a buffer enlarged as a cable requires; `first_flit_delay` is the wait of a header at
+    /// the switch.
     #[must_use]
     pub fn scaled(self, flit: Span, delay: Span, first_flit_delay: Span) -> Self {
         let headroom = Self::headroom(flit, delay);
@@ -74,7 +75,7 @@ impl SlackBuffer {
         Self { capacity: self.capacity.max(stop + headroom), stop, go }
     }
 
-    /// Checks that the marks are in order and the buffer cannot overflow on a cable.
+    /// Checks that the thresholds are in order and the buffer cannot overflow on a cable.
     pub fn check(self, flit: Span, delay: Span) -> Result<(), SlackError> {
         let Self { capacity, stop, go } = self;
         if go == 0 || go > stop {

@@ -60,7 +60,7 @@ impl Switching {
         }
     }
 
-    /// Whether switches report packets that wait for outputs: those of whole packets with input
+    /// Whether switches report packets that wait for outputs: true for whole packets with input
     /// buffers only.
     pub fn reports_waiting_for_outputs(&self) -> bool {
         match self {
@@ -77,7 +77,7 @@ impl Switching {
         }
     }
 
-    /// Scheduler of an output port among its lanes with holders that can send, if any.
+    /// Scheduler of an output port among its lanes whose holders can send, if any.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -93,7 +93,7 @@ impl Switching {
         }
     }
 
-    /// Word for packets that wait for each other.
+    /// Word for the packets that may wait for each other.
     pub const fn packets(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "worms",
@@ -109,7 +109,7 @@ impl Switching {
         }
     }
 
-    /// Returns an upper bound of the bytes of a packet beside its payload, with this number of
+    /// Returns an upper bound of a packet's bytes besides its payload, on a path with this many
     /// switches.
     pub fn beside_payload_at_most(&self, switches: u64) -> u64 {
         match self {
@@ -126,8 +126,8 @@ impl Switching {
         }
     }
 
-    /// Bytes of a packet in the pool of its first in-transit host, after `switches` switches and
-    /// without the mark.
+    /// Bytes of a packet in the pool of its first in-transit host, after `switches` switches;
+    /// excludes the mark.
     pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {

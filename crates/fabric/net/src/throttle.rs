@@ -47,8 +47,8 @@ impl Plan {
         self.adapters.and_then(|adapters| adapters.throttle)
     }
 
-    /// Whether a channel's free lanes must be reported (outputs of switches with hosts). Empty if
-    /// no rule needs them.
+    /// For each channel: whether its free lanes must be reported (outputs of switches with hosts).
+    /// Empty if no rule needs them.
     pub fn watched_outputs(&self) -> Vec<bool> {
         if self.throttle() != Some(ThrottlePlan::AtLeastOne) {
             return Vec::new();
@@ -66,8 +66,8 @@ impl Plan {
         ChannelId::first(self.channels.len()).map(is_watched).collect()
     }
 
-    /// By lane, for whole-packet switching: blocks of the longest packet of the run, at most those
-    /// of the buffer.
+    /// For each lane, with whole-packet switching: blocks of the run's longest packet, at most the
+    /// buffer's.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
         let of_class = |class: &ClassPlan| {
             let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
@@ -95,9 +95,9 @@ impl Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum May {
     Begin,
-    /// Not before this instant; the query must then be repeated.
+    /// May not begin before this instant; ask again then.
     BeginAt(Time),
-    /// Not before its host is woken.
+    /// May not begin before its host is woken.
     BeHeld,
 }
 
@@ -105,11 +105,11 @@ pub(crate) enum May {
 pub(crate) struct Throttle {
     plan: Arc<Plan>,
     rule: Rule,
-    /// By endpoint: whether it is held.
+    /// For each endpoint: whether it is held.
     held: Box<[bool]>,
     /// Endpoints in descending order of their channels: the last order is carried out first.
     in_order: Box<[EndpointId]>,
-    /// By node: endpoints of a switch, in this order; empty if the rule does not use outputs.
+    /// For each node: endpoints of a switch, in this order; empty if the rule does not use outputs.
     around: Box<[Vec<EndpointId>]>,
     woken: u64,
 }
@@ -145,7 +145,7 @@ impl Throttle {
         self.woken
     }
 
-    /// A message in progress may always go on.
+    /// Whether a message may begin now; a message in progress may always go on.
     pub(crate) fn may(&mut self, messages: &Messages, slot: MessageSlot, now: Time) -> May {
         let message = messages.message(slot);
         let of_class = &self.plan.classes[message.class.index()];
@@ -166,7 +166,7 @@ impl Throttle {
 
     // The at-least-one rule.
 
-    /// Wakes the hosts that the output may have held.
+    /// Wakes the hosts that the free lanes of this output may have held.
     pub(crate) fn on_lanes(&mut self, output: ChannelId, free: LaneSet, orders: &mut Vec<Order>) {
         let Rule::AtLeastOne(of) = &mut self.rule else { return };
         if !of.on_lanes(output, free) {
@@ -207,7 +207,7 @@ impl Throttle {
         }
     }
 
-    /// `full` counts the full buffers between switches.
+    /// Handles a count `full` of full buffers between switches.
     pub(crate) fn on_gathered(
         &mut self,
         full: u64,

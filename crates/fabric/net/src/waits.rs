@@ -19,11 +19,11 @@ use gingham_topology::routing::Buffer;
 /// Status of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// More events to handle.
+    /// The run has more events to handle.
     Running,
-    /// End of the plan, by time or number of messages, with traffic left.
+    /// The run has ended, by time or number of messages, with traffic left.
     Ended,
-    /// End of the plan, with every source finished and every message delivered.
+    /// The run has ended with every source finished and every message delivered.
     Finished,
     /// Packets wait for each other for ever.
     Deadlocked(WaitCycle),
@@ -43,9 +43,9 @@ pub type WaitForGraph = Vec<(Buffer, Wait)>;
 /// Wait of a party.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Until all of these have gone on; at once if there are none.
+    /// Waits until all of these have gone on; for none, not at all.
     All(Vec<Buffer>),
-    /// Until any of these has gone on.
+    /// Waits until any of these has gone on.
     Any(Vec<Buffer>),
 }
 
@@ -64,7 +64,7 @@ impl Wait {
         }
     }
 
-    /// Awaited parties that must go on first.
+    /// Number of awaited parties that must go on first.
     fn needed(&self) -> usize {
         match self {
             Self::All(parties) => parties.len(),
@@ -74,8 +74,8 @@ impl Wait {
 }
 
 impl WaitCycle {
-    /// Cycle within the knot of `waits`, if any. `waits` lists the waiting parties in ascending
-    /// order; all others go on. Time and memory are n log n for n waits.
+    /// Finds a cycle within the knot of `waits`, if any. `waits` lists the waiting parties in
+    /// ascending order; all others go on. Time and memory are n log n.
     pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
         let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
         let stuck = stuck(waits, place);
@@ -103,7 +103,7 @@ impl WaitCycle {
 }
 
 fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
-    // Parties that must go on before each; those that do not wait have gone on.
+    // Number of parties that must go on before each; parties that do not wait have gone on.
     let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
     for (party, (_, wait)) in waits.iter().enumerate() {

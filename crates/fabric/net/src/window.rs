@@ -37,7 +37,7 @@ pub struct FlowKey {
 /// Window of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WindowPlan {
-    /// Most unacknowledged packets; at least 1, and unlimited if not all are acknowledged.
+    /// Maximum number of unacknowledged packets, at least 1; unlimited if not all are acknowledged.
     pub packets: u32,
     /// Packets that are acknowledged.
     pub acknowledged: Acknowledged,
@@ -83,7 +83,8 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
-    /// Returns the number of packets to acknowledge now, if any, and of marked ones among them.
+    /// Counts a packet. Returns how many packets to acknowledge now, if any, and how many of these
+    /// are marked.
     pub(crate) fn arrive(
         &mut self,
         acknowledged: Acknowledged,
@@ -138,11 +139,11 @@ pub enum Hold {
 /// Rate limits of the flows of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RateLimitPlan {
-    /// By endpoint: least time of [`REFILL_BYTES`] bytes of payload of a flow.
+    /// For each endpoint: minimum time for [`REFILL_BYTES`] bytes of a flow's payload.
     pub refill: Box<[Span]>,
 }
 
-/// Rate limit of a flow: least time between starts of packets, proportional to the payload of the
+/// Rate limit of a flow: minimum time between starts of packets, proportional to the payload of the
 /// first, rounded up to a picosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateLimit {

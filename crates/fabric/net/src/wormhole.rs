@@ -32,13 +32,13 @@ length = { fixed = "64 B" }"#))]
 }
 
 impl Arbitration {
-    /// Whether priorities matter.
+    /// Whether arbitration depends on priorities.
     #[inline]
     pub const fn has_levels(self) -> bool {
         matches!(self, Self::StrictPriority)
     }
 
-    /// Level in arbitration; only a higher one goes first.
+    /// Level of a priority in arbitration; a higher one goes first.
     #[inline]
     pub const fn level(self, priority: Priority) -> usize {
         if self.has_levels() { priority.level() } else { 0 }
@@ -63,7 +63,7 @@ pub struct WormholePlan {
 }
 
 impl WormholePlan {
-    /// Flits (bytes) of a worm at its source.
+    /// Number of flits (bytes) of a worm at its source.
     pub fn worm_flits(&self, payload_bytes: u32, length: PathLength) -> u64 {
         let route = if self.route_bytes { length.switches as u64 } else { 0 };
         let marks = length.in_transit_hosts as u64 * u64::from(self.mark_bytes);

@@ -125,9 +125,8 @@ impl Turns {
             Some(throttle) => throttle.may(messages, slot, now),
         };
         let mut soonest: Option<Time> = None;
-        // A class waits for the tokens of its first flow that lacks only tokens, because short
-        // packets would otherwise take them from long ones. Throttling is checked last and does not
-        // change the flow for which a class waits.
+        // A class waits for the tokens of its first flow that lacks only these; otherwise short
+        // packets would take them from long ones. Throttling is checked last.
         let mut short_classes = Vec::new();
         for (place, member) in self.ring.iter().enumerate() {
             let (flow, slot) = match *member {

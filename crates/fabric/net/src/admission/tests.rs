@@ -223,8 +223,8 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// A stream of 60 B/s crashes. Adapter and switch each keep the reservation for one lease after the
-/// last packet they saw; the next request finds it expired.
+/// Adapter and switch keep the reservation of a crashed stream for one lease; the next request
+/// finds it expired.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;

@@ -154,8 +154,7 @@ impl Admission {
         }
     }
 
-    /// Handles a packet sent on by an in-transit host, like one read at a switch, except that no
-    /// signal ends here.
+    /// Handles a packet sent on by an in-transit host, where no signal ends.
     #[inline(never)]
     pub(super) fn on_sent_on(
         &mut self,

@@ -124,9 +124,8 @@ impl Endpoints {
         }
     }
 
-    /// Creates the messages that become due when the first packet of another begins. Messages are
-    /// normally created before all other events of an instant; here no such event depends on the
-    /// new message.
+    /// Creates the messages that become due when the first packet of another begins. No other event
+    /// of this instant depends on them.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         // A message that needs a credit is followed by the next one when it takes the credit.

@@ -12,7 +12,6 @@ pub(super) struct Sources {
     all: Vec<Source>,
     /// For each stream: index of its source in `all`.
     streams: Vec<usize>,
-    /// For each endpoint: its agenda.
     agendas: Vec<Agenda>,
 }
 

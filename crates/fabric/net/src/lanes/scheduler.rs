@@ -270,8 +270,8 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// Replaces shares of 0 by the smallest positive share, and also returns that share. This has no
-/// effect, because lanes without a share are never eligible.
+/// Replaces shares of 0, which have no effect, by the smallest positive share, and also returns
+/// that share.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
     let least = least.ok_or(SchedulerError::NoWeight)?;

@@ -8,8 +8,7 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices per value of the series for the warm-up. MSER-5 has its name from batches of five
-/// observations; ours are five slices *(ours)*.
+/// Slices per value of the series for the warm-up: five, like the batches of MSER-5 *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]

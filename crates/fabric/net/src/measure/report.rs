@@ -296,9 +296,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Messages created, not dropped and not delivered, as a fraction of those created. The
-    /// interval is Student's: one corrected for messages that leave in the next section would
-    /// classify one stable run of forty as saturated.
+    /// Messages created, not dropped and not delivered, as a fraction of those created; with
+    /// Student's interval.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),

@@ -230,9 +230,8 @@ mod tests {
 
     #[test]
     fn false_positive_rate_of_lagging_endpoints_is_as_specified() {
-        // Independent changes of the backlog with mean zero are the worst case. Each endpoint is
-        // tested as one of ten, at 0.1 %: of 40,000 tests 40 are expected to fail, with a standard
-        // deviation of 6.3.
+        // Independent changes with mean zero are the worst case: of 40,000 tests at 0.1 %, 40
+        // should fail, with a standard deviation of 6.3.
         let mut stream = Stream::new(1, "served", Purpose::Arrival);
         let mut point = Point::of_family(10);
         let mut named = 0;

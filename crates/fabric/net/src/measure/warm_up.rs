@@ -80,8 +80,6 @@ mod tests {
 
     #[test]
     fn constructed_transient_is_truncated_exactly() {
-        // Eight values ten times as high, then a saw tooth: keeping one of the eight would add a
-        // square of nearly log(10)^2 = 5.3 to some 40 of 0.01.
         let mut values = vec![100.0; 8];
         values.extend((0..40).map(|index| if index % 2 == 0 { 9.0 } else { 11.0 }));
         assert_eq!(truncation(&values), Some(8));
@@ -134,8 +132,8 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // One of the first values is half as high again. The smallest MSER is that of a cut after
-        // it, but hardly smaller than without a cut.
+        // The smallest MSER is that of a cut after one high value, but hardly smaller than without
+        // a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();
@@ -147,8 +145,7 @@ mod tests {
 
     #[test]
     fn random_waits_are_rarely_truncated() {
-        // One latency of ten includes a wait; no value is warm-up. Without the rule about high
-        // values, 49 series would be cut.
+        // One latency of ten includes a wait; no value is warm-up.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
         let mut cut = 0;
         for _ in 0..200 {

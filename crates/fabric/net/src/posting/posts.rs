@@ -29,9 +29,8 @@ pub(crate) struct Posts {
     /// For each endpoint and class: required credits.
     of_class: Box<[Need]>,
     of_flow: BTreeMap<FlowId, usize>,
-    /// For each endpoint: its DMA engine; empty if messages enter the buffer at once.
+    /// DMA engine of each endpoint; empty if messages enter the buffer at once.
     engines: Box<[Dma]>,
-    /// For each endpoint: work that is due later.
     due: Box<[Postponed<Due>]>,
     /// For each endpoint: number of messages that waited or were copied so far, which numbers them.
     numbers: Box<[u64]>,

@@ -21,7 +21,7 @@ use std::fmt;
 use std::str::FromStr;
 
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
-/// Limit of the shift in a table entry.
+/// Limits of the shift and the multiplier of a table entry.
 const SHIFT_MAX: u8 = 3;
 const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 

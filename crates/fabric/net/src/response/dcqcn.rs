@@ -53,8 +53,7 @@ pub struct Dcqcn {
     pub lowest: f64,
 }
 
-/// Additive increase as a fraction of the highest rate: 40 Mbit/s of 40 Gbit/s; `hyper` is ten
-/// times as much.
+/// Increases of the target as fractions of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
 /// Defines the default byte counter: 10 MB at 40 Gbit/s.

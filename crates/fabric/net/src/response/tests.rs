@@ -26,8 +26,7 @@ fn rate(limits: &Limits) -> f64 {
     f64::from(HIGHEST_PS) / f64::from(u32::try_from(refill_ps).unwrap())
 }
 
-/// Time to recover from one decrease to the rate `from`, with one packet at each rate, in packet
-/// times at the lowest rate. The last packet counts in part.
+/// Time to recover from one decrease to the rate `from`, in packet times at the lowest rate.
 fn recovery(response: &Response, from: f64) -> f64 {
     let mut limits = limits();
     let mut responder = response.start(&limits);
@@ -189,8 +188,6 @@ fn cnp_cuts_the_dcqcn_rate_and_timer_and_bytes_raise_it() {
     assert_eq!(flow.sends(1, 3_600_000_000_000_000), 1_000_000);
 }
 
-/// Defaults of Zhu et al. 2015 at 40 Gbit/s, with 64 KiB in 13,107,200 ps; ten times the rate sends
-/// ten times the bytes, at equal shares.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
 fn dcqcn_defaults_scale_with_the_rate() {

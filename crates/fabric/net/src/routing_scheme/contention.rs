@@ -20,16 +20,16 @@
 use super::PathId;
 use gingham_kernel::Span;
 
-/// Smoothing of the coefficient, and its thresholds.
+/// Smoothing parameters of the coefficient, and its thresholds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ContentionPlan {
     /// Weight of the previous coefficient for a packet with higher contention.
     pub alpha: f64,
     /// Weight of the previous coefficient for other packets.
     pub beta: f64,
-    /// Coefficient above which alternative paths begin.
+    /// Coefficient above which packets take alternative paths.
     pub above: f64,
-    /// Coefficient below which primary paths return.
+    /// Coefficient below which packets take primary paths again.
     pub below: f64,
     /// Coefficient before the first packet has left.
     pub start: f64,
@@ -51,7 +51,8 @@ impl Contention {
         Self { coefficient: plan.start, path_id }
     }
 
-    /// `took` is the time until the packet has left, `flits` that of its flits alone.
+    /// Updates the estimate; `took` is the time until the packet has left, `flits` that of its
+    /// flits alone.
     pub(super) fn on_left(&mut self, plan: &ContentionPlan, took: Span, flits: Span) {
         debug_assert!(took >= flits, "flits follow each other");
         let of_packet = real(took) / real(flits);

@@ -109,17 +109,17 @@ pub enum Decision {
     /// One path for each pair.
     #[default]
     ByPair,
-    /// At the source: the alternative for long messages.
+    /// At the source: alternative path for long messages.
     ByLength {
         /// Least payload, in bytes.
         below_bytes: u32,
     },
-    /// At the source: the alternative at random.
+    /// At the source: alternative path at random.
     AtRandom {
         /// Probability, from 0 to 1.
         alternative: f64,
     },
-    /// At the source: the alternative while the host's contention coefficient is high.
+    /// At the source: alternative path while the host's contention coefficient is high.
     ByContention(ContentionPlan),
     /// At every switch: one of the outputs that adaptive tables give.
     AtSwitches(SwitchDecision),
@@ -130,7 +130,7 @@ pub enum Decision {
 pub struct SwitchDecision {
     /// Rule among several outputs.
     pub select: Select,
-    /// Repetition while a head waits for a lane.
+    /// Whether selection is repeated while a head waits for a lane.
     pub reselect: Reselect,
 }
 

@@ -4,7 +4,7 @@ use crate::Plan;
 use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Onward, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Number of a path of a pair of endpoints: 0 and 1 are direct, higher numbers lead over an
+/// Number of a path of a pair of endpoints: 0 and 1 are direct, higher numbers lead via an
 /// intermediate switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct PathId(u16);
@@ -17,7 +17,7 @@ impl PathId {
     /// Largest number of intermediate switches.
     pub const VIAS_MAX: usize = u16::MAX as usize - 1;
 
-    /// Path over an intermediate switch, by its index in [`crate::RoutingScheme::vias`], below
+    /// Path via an intermediate switch, by its index in [`crate::RoutingScheme::vias`], below
     /// [`Self::VIAS_MAX`].
     pub fn over(via: usize) -> Self {
         Self(u16::try_from(via + 2).expect("a scheme has at most VIAS_MAX intermediate switches"))
@@ -27,7 +27,7 @@ impl PathId {
         (0..=u16::MAX).take(count).map(Self)
     }
 
-    /// Index of its routes in [`crate::RoutingScheme::paths`]; 0 for paths over a switch.
+    /// Index of its routes in [`crate::RoutingScheme::paths`]; 0 for paths via a switch.
     #[inline]
     pub const fn index(self) -> usize {
         (self.0 == 1) as usize
@@ -91,8 +91,8 @@ impl Plan {
                 |channel: &ChannelId| !self.is_switch(self.fabric.target(*channel).node);
             return Some(channels.split_inclusive(ends_at_host).map(<[_]>::to_vec).collect());
         };
-        // Both routes lead over the cable of the endpoint at the intermediate switch; packets do
-        // not.
+        // Both routes contain the cable of the endpoint at the intermediate switch, which packets
+        // do not take.
         let mut to_switch = self.direct_path(path, source, via)?;
         to_switch.pop();
         let onward = self.direct_path(path, via, destination)?.split_off(1);
@@ -162,7 +162,7 @@ impl Plan {
         Some(found)
     }
 
-    /// Length of a path; `first` is the node at the end of the source's cable. Zero if there is no
+    /// Length of a path whose first node after the source's cable is `first`. Zero if there is no
     /// path.
     pub fn length_from(&self, path: PathId, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
@@ -189,7 +189,7 @@ impl Plan {
         }
     }
 
-    /// Length of a path over these channels, the first of them from the first switch.
+    /// Length of a path that consists of the source's cable and then these channels.
     pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
         let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
         let switches = onward.iter().filter(from_switch).count();

@@ -7,14 +7,14 @@ use gingham_topology::{ChannelId, NodeId};
 /// Position of a packet's head on its route.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RouteState {
-    /// Source route, if it was looked up, or end of a diverted packet's path.
+    /// Source route, if it was looked up, or the end of a diverted packet's path.
     path: Option<KeptPath>,
     /// Switches and in-transit hosts that have routed the head. Others may set it only with a path
     /// known in advance.
     pub hops: u16,
-    /// `hops` at the start of the current leg of a path over a switch.
+    /// Value of `hops` at the start of the current leg, on a path via a switch.
     leg_began: u16,
-    /// From 0.
+    /// Index of the current leg, from 0.
     leg: u8,
     /// Dateline class on the last channel, within the current leg.
     pub dateline_class: DatelineClass,
@@ -65,7 +65,7 @@ impl RouteState {
         output.expect("packets take paths that exist")
     }
 
-    /// For source routes that were not looked up when the packet entered the network.
+    /// Looks up the output for a source route that was not looked up on entry into the network.
     #[inline(never)]
     fn output_by_look_up(
         &self,
@@ -115,7 +115,8 @@ impl RouteState {
         self.hops += 1;
     }
 
-    /// Enters the dateline class of `outgoing` after `incoming`. Returns the permitted lanes there.
+    /// Updates the dateline class for the channel `outgoing` after `incoming`. Returns the
+    /// permitted lanes.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn enter(
@@ -150,7 +151,7 @@ impl RouteState {
         self.dateline_class = DatelineClass::default();
     }
 
-    /// Ends the path at the switch reached by the head, with `into_end` to its port 0.
+    /// Ends the path at the current switch; `into_end` leads to its port 0.
     pub fn divert(&mut self, plan: &Plan, packet: &Packet, into_end: ChannelId) {
         let onward = u32::from(self.hops);
         let in_transit_hosts = match (plan.routing.routes(packet.path_id), self.path) {

@@ -52,8 +52,8 @@ impl SourceChooser {
             }
         };
         let over_switches = (!plan.routing.vias.is_empty()).then(|| {
-            // A random stream of its own, separate from the one that chooses between the direct
-            // path and an alternative.
+            // A random stream of its own, separate from the choice between direct path and
+            // alternative.
             let name = format!("{}, over switches", plan.fabric.endpoint_name(endpoint));
             let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
             Box::new(OverSwitches { vias: plan.routing.vias.len(), stream })

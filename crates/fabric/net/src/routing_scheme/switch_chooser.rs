@@ -106,7 +106,7 @@ pub struct HeadPlace {
 #[derive(Clone, Debug)]
 pub struct SwitchChooser {
     decision: SwitchDecision,
-    /// By switch.
+    /// Random draws of each switch.
     draws: Vec<Counted>,
 }
 
@@ -127,8 +127,8 @@ impl SwitchChooser {
         self.decision.reselect == Reselect::Never
     }
 
-    /// Choice of a head at a tick, as an index into `credits`: those on the judged lanes of each
-    /// output ([`OutputChoice::judged`]), at least one.
+    /// Chooses an output for a head at a tick. `credits` has those on the judged lanes of each
+    /// output ([`OutputChoice::judged`]), at least one; the result is an index.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);

@@ -39,7 +39,7 @@ impl AtLeastOne {
         Self { free: vec![all; plan.channels.len()].into(), useful: BTreeMap::new() }
     }
 
-    /// Returns whether a lane became free.
+    /// Records the free lanes of an output. Returns whether a lane became free.
     pub(super) fn on_lanes(&mut self, output: ChannelId, free: LaneSet) -> bool {
         let before = std::mem::replace(&mut self.free[output.index()], free);
         free.bits() & !before.bits() != 0
@@ -60,7 +60,7 @@ impl AtLeastOne {
     }
 }
 
-/// At the first switch; empty if a cable joins the endpoints.
+/// Useful outputs of the first switch; empty if a cable joins the endpoints.
 fn useful(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),

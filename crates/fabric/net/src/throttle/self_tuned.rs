@@ -37,7 +37,7 @@ const MILLIONTHS: i128 = 1_000_000;
 pub struct SelfTunedPlan {
     /// Interval between counts; not zero.
     pub gather: Span,
-    /// Delay of a count to the hosts; at most a tuning period.
+    /// Delay until hosts know a count; at most a tuning period.
     pub side_band: Span,
     /// Counts per tuning period, at least 1.
     pub tuning_gathers: u32,
@@ -49,7 +49,8 @@ pub struct SelfTunedPlan {
     pub decrease_millionths: u32,
     /// Least relative drop of throughput that triggers a decrement, in millionths.
     pub drop_millionths: u32,
-    /// Number of consecutive periods far below the best after which it is forgotten, at least 1.
+    /// Number of consecutive periods far below the best after which the best is forgotten, at least
+    /// 1.
     pub patience: u32,
 }
 
@@ -57,22 +58,22 @@ pub struct SelfTunedPlan {
 struct Sample {
     full: u64,
     bytes: u64,
-    /// Arrival time at the hosts.
+    /// Time of arrival at the hosts.
     due: Time,
 }
 
-/// As known to the hosts.
+/// State of the throttling, as known to the hosts.
 #[derive(Clone, Debug)]
 pub(super) struct SelfTuned {
     plan: SelfTunedPlan,
     buffers: u64,
     tuner: Tuner,
-    /// Since the last count.
+    /// Bytes received since the last count.
     received_bytes: u64,
     next_gather: Time,
-    /// In order of arrival.
+    /// Samples on their way, in order of arrival.
     in_flight: VecDeque<Sample>,
-    /// Of the last sample received, and of the one before.
+    /// Full buffers in the last sample received, and in the one before.
     full: u64,
     full_before: u64,
     /// Arrival time of the last sample; `None` before the first.
@@ -153,8 +154,8 @@ impl SelfTuned {
         has_learned && self.opens().is_some()
     }
 
-    /// Clamped, `after_ps` after the last sample, in millionths of a buffer times the interval
-    /// between counts in ps.
+    /// Estimate after `after_ps`, clamped, in millionths of a buffer times the interval between
+    /// counts in ps.
     fn scaled_estimate(&self, after_ps: u64) -> i128 {
         let gather = i128::from(self.plan.gather.as_ps());
         let (full, before) = (i128::from(self.full), i128::from(self.full_before));
@@ -170,8 +171,7 @@ impl SelfTuned {
         self.scaled_estimate(after_ps) > self.scaled_threshold()
     }
 
-    /// Time from the last sample, in ps, until the estimate is not above the threshold; `None` if
-    /// not by the next count.
+    /// Time until the estimate is at most the threshold, in ps; `None` if not by the next count.
     fn opens(&self) -> Option<u64> {
         let gather = self.plan.gather.as_ps();
         if !self.is_above(0) {

@@ -21,7 +21,7 @@ use super::self_tuned::SelfTunedPlan;
 pub(super) struct Period {
     pub(super) gathers: u32,
     pub(super) bytes: u64,
-    /// At the last count of the period.
+    /// Number of full buffers at the last count.
     pub(super) full: u64,
     /// Whether the estimate was above the threshold.
     pub(super) has_throttled: bool,
@@ -30,17 +30,17 @@ pub(super) struct Period {
 #[derive(Clone, Copy, Debug)]
 struct Best {
     bytes: u64,
-    /// In millionths of a buffer.
+    /// Number of full buffers, in millionths.
     full: u64,
     threshold: u64,
 }
 
-/// The threshold is in millionths of a buffer.
+/// Tuner of the threshold, which is in millionths of a buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Tuner {
     buffers: u64,
     threshold: u64,
-    /// Bytes of the last period.
+    /// Bytes delivered in the last period.
     last: Option<u64>,
     best: Option<Best>,
     /// Consecutive periods far below the best.

@@ -117,7 +117,7 @@ pub struct Reply {
 /// Arrival process of a source, with the load in (0, 1].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ArrivalPlan {
-    /// Exponential intervals.
+    /// Random intervals with exponential distribution.
     Poisson {
         /// Offered load.
         load: f64,
@@ -143,7 +143,7 @@ pub enum ArrivalPlan {
         /// Lengths of the periods.
         periods: PeriodPlan,
     },
-    /// Always one message waiting.
+    /// One message always waits.
     Backlogged,
 }
 
@@ -159,7 +159,7 @@ impl ArrivalPlan {
         }
     }
 
-    /// Load while it sends, which exceeds the mean load of a source with off periods.
+    /// Load within on periods; equals the mean load of a source without off periods.
     pub fn peak_load(&self) -> Option<f64> {
         match self {
             Self::OnOff { load, periods } => Some(load / periods.share_on()),
@@ -196,7 +196,7 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    /// `stream` returns the source's random stream for a purpose.
+    /// Starts a process; `stream` returns the source's random stream for a purpose.
     pub(super) fn new(
         plan: &ArrivalPlan,
         interval_mean_ps: f64,

@@ -179,12 +179,12 @@ pub struct GridPlaces {
     pub dimensions: Option<Vec<u32>>,
 }
 
-/// Endpoints, without those of the source's own node if it sends nothing to itself.
+/// Endpoints, excluding the source's own host if it sends nothing to itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherHosts {
     /// Endpoints, ascending.
     pub among: Arc<[EndpointId]>,
-    /// Indices in `among` of the source's own host, if left out.
+    /// Indices in `among` of the source's own host, if excluded.
     pub own: Range<usize>,
 }
 
@@ -206,7 +206,7 @@ impl OtherHosts {
         among[..own.start].iter().chain(&among[own.end..]).copied()
     }
 
-    /// Panics if there is none.
+    /// Draws an endpoint. Panics if there is none.
     #[inline]
     fn draw(&self, stream: &mut Stream) -> EndpointId {
         let drawn = stream.below(self.len() as u64);
@@ -224,14 +224,14 @@ pub enum DestinationPlan {
     Fixed(EndpointId),
     /// Hot spots (Pfister and Norton 1985).
     HotSpot {
-        /// Hot hosts, in equal parts.
+        /// Hot hosts, with equal probability.
         hot: OtherHosts,
         /// Fraction of messages to them.
         share: f64,
-        /// Hosts of the other messages, hot ones included.
+        /// Destinations of the other messages, including hot hosts.
         all: OtherHosts,
     },
-    /// In proportion to weights.
+    /// Endpoints with probabilities in proportion to weights.
     Weighted(Arc<Weighted<EndpointId>>),
 }
 
@@ -246,7 +246,7 @@ impl DestinationPlan {
         }
     }
 
-    /// Panics if there is none.
+    /// Draws a destination. Panics if there is none.
     #[inline]
     pub(super) fn draw(&self, stream: &mut Stream) -> EndpointId {
         match self {

@@ -133,13 +133,13 @@ fn mean_ps(mean: Span) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct OnOffClock {
     plan: PeriodPlan,
-    /// Arrivals in on-time.
+    /// Arrivals, timed by a clock that runs only within on periods.
     ticks: Ticks,
     stream: Stream,
-    /// Current or next on period.
+    /// Start of the current or next on period.
     on_begins: Time,
     on_ps: u64,
-    /// On-time before that period.
+    /// Total length of the on periods before that one.
     elapsed_ps: u64,
 }
 
@@ -162,7 +162,7 @@ impl OnOffClock {
         Self { plan, ticks, stream: periods, on_begins, on_ps: whole_ps(on_ps), elapsed_ps: 0 }
     }
 
-    /// `None` if the on period of the next arrival starts at `stop` or later.
+    /// Next arrival; `None` if its on period starts at `stop` or later.
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let due_ps = self.ticks.next();
         while due_ps - self.elapsed_ps >= self.on_ps {
@@ -225,9 +225,8 @@ mod tests {
 
     #[test]
     fn long_on_off_run_has_the_mean_load() {
-        // A message per microsecond of on-time, on for 20 of 100 us. Over 10 s the on-time is 2 s
-        // with a standard deviation of sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.2 ms, by renewal
-        // theory.
+        // A message per microsecond of on-time, on for 20 of 100 us: 2 s of 10 s, with a standard
+        // deviation of 7.2 ms by renewal theory.
         let plan = plan(20_000, 80_000, PeriodLaw::Exponential);
         let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
         let count = instants(clock, 10_000_000_000_000).len();
@@ -240,8 +239,8 @@ mod tests {
         let exponential = plan(20_000, 80_000, PeriodLaw::Exponential);
         let error = exponential.load_error(Span::from_ps(10_000_000_000_000));
         assert!((error - 0.003_577_7).abs() < 1e-6, "{error}");
-        // Index 3: the variance is 1/3 of the square of the mean (mean 3 and variance 3 below,
-        // scaled). The part beyond 10 s is below 1e-5 of it.
+        // With index 3 the variance is 1/3 of the square of the mean. The part beyond 10 s is
+        // negligible.
         let pareto = plan(20_000, 80_000, PeriodLaw::Pareto { shape: 3.0 });
         let light = pareto.load_error(Span::from_ps(10_000_000_000_000));
         assert!((light / error - (1.0_f64 / 3.0).sqrt()).abs() < 1e-3, "{light}");

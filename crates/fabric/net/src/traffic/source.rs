@@ -68,7 +68,7 @@ impl Source {
         self.workload.due(now)
     }
 
-    /// Whether it creates no further message unless one of an unfinished source starts or arrives.
+    /// Whether it creates no further message unless one of another source starts or arrives.
     pub fn is_finished(&self) -> bool {
         self.workload.is_finished()
     }
@@ -81,13 +81,14 @@ impl Source {
     }
 
     /// Handles the start of a message of its class at its endpoint: its first flit on the cable, or
-    /// its acceptance by the channel adapter if it needs a credit. Returns the instant of the
-    /// message that becomes due, `now` or later.
+    /// its acceptance if it needs a credit. Returns the instant of the message that becomes due,
+    /// `now` or later.
     pub fn started(&mut self, now: Time) -> Option<Time> {
         self.workload.started(now)
     }
 
-    /// Handles the delivery of a message of the awaited class. Returns as [`Self::started`].
+    /// Handles the delivery of a message of the awaited class. Returns the instant of the message
+    /// that becomes due.
     pub fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
         self.workload.delivered(message, now)
     }

@@ -15,7 +15,7 @@ impl Ticks {
         Self { phase_ps, interval_ps, count: 0 }
     }
 
-    /// Uniform within one interval.
+    /// Creates ticks with a random phase, uniform within one interval.
     pub(super) fn with_random_phase(interval_ps: f64, stream: &mut Stream) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -35,7 +35,7 @@ impl Ticks {
     }
 }
 
-/// Saturates at the last possible time.
+/// Adds to a time; saturates at the last possible time.
 pub(super) fn later(time: Time, ps: u64) -> Time {
     Time::from_ps(time.as_ps().saturating_add(ps))
 }

@@ -53,20 +53,20 @@ pub(super) trait Workload {
         self.next_at().is_none()
     }
 
-    /// No message is due from now on.
+    /// Ends the workload: no further message becomes due.
     fn end(&mut self);
 
-    /// Constant over the run.
+    /// Notifications that the workload needs; constant over the run.
     fn awaited(&self) -> Awaited {
         Awaited::default()
     }
 
-    /// As [`super::Source::started`].
+    /// Handles the start of a message, see [`super::Source::started`].
     fn started(&mut self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// As [`super::Source::delivered`].
+    /// Handles a delivery, see [`super::Source::delivered`].
     fn delivered(&mut self, _message: &Message, _now: Time) -> Option<Time> {
         None
     }
@@ -77,7 +77,7 @@ pub(super) trait Workload {
         None
     }
 
-    /// Of the last message created.
+    /// Stream part of the last message created.
     fn part(&self) -> Option<StreamPart> {
         None
     }
@@ -86,7 +86,7 @@ pub(super) trait Workload {
         unreachable!("only streams request admission");
     }
 
-    /// As [`super::Source::resume`].
+    /// Resumes a stream, see [`super::Source::resume`].
     fn resume(&mut self, _now: Time) {
         unreachable!("only streams are admitted");
     }
@@ -116,7 +116,7 @@ impl AnyWorkload {
         }
     }
 
-    /// Without a dynamic call for drawn messages.
+    /// Next instant; avoids a dynamic call for drawn messages.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         match self {

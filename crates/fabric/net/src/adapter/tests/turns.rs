@@ -252,8 +252,7 @@ impl Lists {
         bytes
     }
 
-    /// Whether a turn at `now` may announce `at` as the next chance: something changes then, and no
-    /// packet can go earlier.
+    /// Whether a turn at `now` may announce `at` as the next chance.
     fn is_next_chance(&self, group: usize, now: u64, at: u64) -> bool {
         let ends = |member: &Member| match *member {
             Member::Flow { class, destination } => self.paced_until(class, destination) == at,

@@ -23,8 +23,7 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     clock.sums
 }
 
-/// The deadlines are none, 1100, 1200, 1330, 1440 and 1540: the third frame is 30 late; the fourth
-/// is 10 late by the clock that the third restarted.
+/// Deadlines: none, 1100, 1200, 1330, 1440, 1540. The third frame is 30 late, the fourth 10.
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]

@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub struct StreamPlan {
     /// Destination endpoint.
     pub destination: EndpointId,
-    /// Number among those of its host in its class; part of the name of its random streams.
+    /// Index of the stream among those of its host in its class; part of the name of its random
+    /// streams.
     pub number: u32,
     /// Traffic, shared by all streams of a class.
     pub data: Arc<DataPlan>,
@@ -50,7 +51,7 @@ impl StreamPlan {
 /// Traffic of a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DataPlan {
-    /// Frame after frame.
+    /// Frames, one after the other.
     Frames(FramePlan),
     /// Messages within on periods.
     OnOff(OnOffStream),

@@ -8,7 +8,7 @@ use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A think time after the delivery of each message.
+/// Replies, each created a think time after a delivery.
 #[derive(Clone, Debug)]
 pub(in crate::traffic) struct Replies {
     plan: ReplyPlan,

@@ -6,7 +6,7 @@ use gingham_kernel::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ends at the first message outside the period in which its class sends.
+/// Messages of a list, up to the first outside the period in which the class sends.
 #[derive(Clone, Debug)]
 pub(in crate::traffic) struct Schedule {
     messages: Arc<[Scheduled]>,

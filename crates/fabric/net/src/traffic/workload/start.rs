@@ -10,9 +10,9 @@ use std::ops::Range;
 pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
     pub(super) class: ClassId,
-    /// In its class.
+    /// Index of the source in its class.
     pub(super) index: usize,
-    /// Streams of earlier sources.
+    /// Number of streams of earlier sources.
     pub(super) streams_before: usize,
 }
 
