@@ -56,7 +56,7 @@ impl RoutingScheme {
     /// Largest number of direct paths of a pair.
     pub const PATHS_MAX: usize = 2;
 
-    /// Returns a scheme without paths over intermediate switches.
+    /// Returns a scheme without paths via intermediate switches.
     ///
     /// # Panics
     /// If paths and decision disagree.
@@ -71,7 +71,7 @@ impl RoutingScheme {
         Self::new(vec![routes], Decision::ByPair)
     }
 
-    /// Returns a scheme with alternative paths over the switches of `vias`, with `routes` in both
+    /// Returns a scheme with alternative paths via the switches of `vias`, with `routes` in both
     /// legs.
     ///
     /// # Panics

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! Headroom: `docs/concepts/timing.md`. The presets use Myrinet's 80-byte buffer (Kwan et al. 1996,
-//! section 2) with marks 56 and 40.
+//! section 2) with thresholds 56 and 40.
 
 use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Capacity and thresholds of an input buffer, in flits.
+/// Capacity and marks of an input buffer, in flits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlackBuffer {
@@ -115,7 +115,7 @@ mod tests {
             SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
         assert_eq!(MYRINET.check(flit, delay), Err(needed));
         let scaled = MYRINET.scaled(flit, delay, Span::from_ns(150));
-        // 150 ns hold 7,500 flits behind a header, more than the marks of the cable require.
+        // 150 ns hold 7,500 flits behind a header, more than the thresholds of the cable require.
         assert_eq!(scaled, SlackBuffer { capacity: 12_424, stop: 7_501, go: 4_923 });
         assert_eq!(scaled.check(flit, delay), Ok(()));
     }

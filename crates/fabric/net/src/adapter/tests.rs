@@ -394,8 +394,6 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
     let (tokens, policer) = policed(0);
     let paced = ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) };
     for (class, policer, expected) in [
-        // 8 B at 10 ps each; the rate limit is accounted in advance, and the window counts from its
-        // end.
         (
             paced,
             None,

@@ -375,8 +375,6 @@ mod tests {
         assert_eq!(order, [0, 0, 1, 0, 0, 2, 0, 0, 2].map(Some));
     }
 
-    /// The change comes after one turn of lane 0 and half a turn of lane 1 under the old weights;
-    /// lane 2 has no share.
     #[test]
     fn weights_change_at_the_end_of_a_round() {
         let weight = |weight| NonZeroU16::new(weight).unwrap();

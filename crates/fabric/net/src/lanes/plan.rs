@@ -106,8 +106,8 @@ pub struct PipelinePlan {
     /// Number of paths from an input port into a multiplexed crossbar, one flit per cycle each:
     /// lane `l` uses path `l mod input_speedup`.
     pub input_speedup: u8,
-    /// Number of paths from a multiplexed crossbar to an output port; output lanes use them in like
-    /// manner.
+    /// Number of paths from a multiplexed crossbar to an output port: lane `l` uses path
+    /// `l mod output_speedup`.
     pub output_speedup: u8,
     /// Priority among the heads that request an output.
     pub arbitration: Arbitration,

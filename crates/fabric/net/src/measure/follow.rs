@@ -27,7 +27,6 @@ impl Steps {
         Self { width: step, last: plan.stop.time, window: window_steps as usize }
     }
 
-    /// Creates steps without centred means.
     pub(super) fn every(width: Span, last: Time) -> Self {
         Self { width, last, window: 1 }
     }

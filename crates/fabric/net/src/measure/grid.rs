@@ -135,7 +135,6 @@ mod tests {
 
     #[test]
     fn short_run_has_fewer_sections() {
-        // Slices of 1 ps: six sections of 16 ps and one of 4.
         assert_eq!(whole_run(100), (1, 7, 0));
         assert_eq!(whole_run(1), (1, 1, 0));
     }

@@ -28,7 +28,7 @@ pub struct LinkStep {
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Fraction of the step with flits on the channel.
+    /// Fraction of the step in which the channel carried flits.
     pub utilisation: f64,
     /// Mean utilisation over the steps centred on this one.
     pub utilisation_smoothed: f64,

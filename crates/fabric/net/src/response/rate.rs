@@ -75,7 +75,7 @@ impl Highest {
         Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
     }
 
-    /// At least one.
+    /// Bytes sent in `span` at the highest rate, at least one.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,

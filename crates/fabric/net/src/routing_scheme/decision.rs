@@ -16,7 +16,7 @@
 //! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
 //! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
 //!
-//! The alternative is the second direct path, or one over an intermediate switch
+//! The alternative is the second direct path, or one via an intermediate switch
 //! ([`super::RoutingScheme::vias`]), drawn for each packet.
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves, from the

@@ -109,7 +109,7 @@ mod tests {
         Period { gathers: 3, bytes, full, has_throttled }
     }
 
-    /// With 1,000 buffers: threshold 100, increment 10, decrement 40.
+    /// With 1,000 buffers, threshold 100, increment 10 and decrement 40.
     #[test]
     fn tuning_table_sets_the_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);

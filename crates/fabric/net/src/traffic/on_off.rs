@@ -239,8 +239,6 @@ mod tests {
         let exponential = plan(20_000, 80_000, PeriodLaw::Exponential);
         let error = exponential.load_error(Span::from_ps(10_000_000_000_000));
         assert!((error - 0.003_577_7).abs() < 1e-6, "{error}");
-        // With index 3 the variance is 1/3 of the square of the mean. The part beyond 10 s is
-        // negligible.
         let pareto = plan(20_000, 80_000, PeriodLaw::Pareto { shape: 3.0 });
         let light = pareto.load_error(Span::from_ps(10_000_000_000_000));
         assert!((light / error - (1.0_f64 / 3.0).sqrt()).abs() < 1e-3, "{light}");

@@ -75,7 +75,6 @@ pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
 fn records(before: u32, frames: u32) -> f64 {
     let first = u64::from(before.max(1)) + 1;
     let last = u64::from(before) + u64::from(frames);
-    // Sums small terms first, for accuracy.
     (first..=last).rev().map(|number| 1.0 / real(number.into())).sum()
 }
 

@@ -29,7 +29,7 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
     }
 }
 
-/// In a class that sends from 1,000 to `stop`.
+/// Messages of a stream in a class that sends from 1,000 to `stop`.
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
     let active = Time::from_ps(1_000)..stop;
