@@ -57,17 +57,17 @@ pub enum BoundKind {
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
-    /// Largest sets of classes that send at one time; only their loads add up.
+    /// Largest sets of classes that send at the same time; only the loads within a set add up.
     together: Vec<BTreeSet<ClassId>>,
 }
 
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
-    /// Load by channel, as a share of its capacity; at load 1 for a backlogged class.
+    /// Load of each channel, as a share of its capacity; for a backlogged class, at load 1.
     loads: Vec<f64>,
     flows: Vec<u32>,
-    /// Class at the start of the chain of replies, or the class itself.
+    /// Class whose messages start the chain of replies, or the class itself.
     root: ClassId,
     is_backlogged: bool,
     is_steady: bool,
@@ -76,7 +76,7 @@ struct ClassTraffic {
 /// Expected load of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loaded {
-    /// Loaded channel.
+    /// Channel with this load.
     pub channel: ChannelId,
     /// Share of the channel's capacity; above 1 if overloaded.
     pub share: f64,
@@ -87,26 +87,27 @@ pub struct Loaded {
 pub struct ClassBound {
     /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// Load that fills a channel if the loads of all classes scale together; for replies, the load
-    /// of the class that they reply to. `None` without an offered load, or if no channel is
-    /// considered.
+    /// Load at which a channel becomes full if the loads of all classes scale together; for
+    /// replies, the load of the class that they reply to. `None` without an offered load or
+    /// considered channel.
     pub load: Option<f64>,
-    /// Fullest channel of the class, under the load of all classes; for a backlogged class, under
-    /// that class alone at load 1.
+    /// Fullest channel of the class under the load of all classes; a backlogged class is taken
+    /// alone, at load 1.
     pub fullest: Option<Loaded>,
-    /// Flows of all classes on `fullest`.
+    /// Number of flows of all classes on `fullest`.
     pub flows: u64,
-    /// Destination with the fullest ejection channel, and the share of that channel.
+    /// Destination with the fullest ejection channel, and the load share of that channel.
     pub host: Option<(EndpointId, f64)>,
-    /// Fullest channel, if classes that never stop offer more than it can carry together.
+    /// Fullest channel, if the classes that never stop sending together offer more than its
+    /// capacity.
     pub over: Option<Loaded>,
-    /// Fullest channel, if this class, with those that it replies to or that reply to it, offers
-    /// more than it can carry: the class then has no steady state, regardless of other classes.
+    /// Fullest channel, if this class and the classes linked to it by replies offer more than its
+    /// capacity: the class then has no steady state, regardless of other classes.
     pub over_alone: Option<Loaded>,
 }
 
 impl TrafficBound {
-    /// Expected loads of a plan.
+    /// Computes the expected channel loads of a plan.
     pub fn new(plan: &Plan) -> Self {
         let classes: Vec<ClassTraffic> =
             ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id)).collect();
@@ -116,7 +117,7 @@ impl TrafficBound {
         Self { classes, together }
     }
 
-    /// Bound of a class.
+    /// Computes the bound of a class.
     pub fn class(&self, plan: &Plan, id: ClassId) -> ClassBound {
         let own = &self.classes[id.index()];
         let used = |channel: &ChannelId| own.loads[channel.index()] > 0.0;
@@ -147,12 +148,12 @@ impl TrafficBound {
         }
     }
 
-    /// Channels considered, by class.
+    /// Returns, for each class, which channels its bound considers.
     pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
         self.classes.iter().map(|class| class.kind)
     }
 
-    /// Whether the load of a channel by all classes is known.
+    /// Whether the load of all classes on a channel is known.
     pub fn knows(&self, plan: &Plan, channel: ChannelId) -> bool {
         let ends = plan.ends(channel);
         let is_of_host = || [ends.source, ends.target].iter().any(|end| !plan.is_switch(end.node));
@@ -163,7 +164,8 @@ impl TrafficBound {
         })
     }
 
-    /// Peak load of all classes except backlogged ones on a channel, as a share of its capacity.
+    /// Returns the peak load on a channel from all classes except backlogged ones, as a share of
+    /// its capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
         self.most(channel, |_| true, |of| !of.is_backlogged)
     }
@@ -173,15 +175,15 @@ impl TrafficBound {
         self.classes.iter().map(|class| u64::from(class.flows[channel.index()])).sum()
     }
 
-    /// Number of flows on a channel of a class and of those with the same root.
+    /// Number of flows on a channel from a class and all other classes with its root.
     pub fn flows_of(&self, id: ClassId, channel: ChannelId) -> u64 {
         let root = self.classes[id.index()].root;
         let own = self.classes.iter().filter(|of| of.root == root);
         own.map(|of| u64::from(of.flows[channel.index()])).sum()
     }
 
-    /// Some of the flows on a channel, by class, source and destination. Stops after a number of
-    /// pairs, which limits the cost of a channel with few flows.
+    /// Returns up to `count` example flows on a channel, by class, source and destination. Examines
+    /// a limited number of pairs, because the search is costly for a channel with few flows.
     pub fn examples(
         &self,
         plan: &Plan,
@@ -208,8 +210,8 @@ impl TrafficBound {
         found
     }
 
-    /// Load of a channel while a class sends, as a share of its capacity: that of all classes but
-    /// backlogged ones, or for a backlogged class its own.
+    /// Returns the load of a channel while a class sends, as a share of its capacity. A backlogged
+    /// class counts alone; otherwise all classes except backlogged ones count.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
         let counts = |of: &ClassTraffic| {
@@ -218,9 +220,9 @@ impl TrafficBound {
         self.most(channel, |set| set.contains(&id), counts)
     }
 
-    /// Largest load of a class's root that fills no channel of the class beyond `share` while all
-    /// other classes keep their loads: zero or less if these leave no capacity; `None` if the class
-    /// has no load to change, or no bound.
+    /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
+    /// while other classes keep their loads. Zero or less if they leave no capacity; `None` if the
+    /// class has no adjustable load or no bound.
     pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None || own.is_backlogged {
@@ -242,8 +244,8 @@ impl TrafficBound {
         counted.map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// Largest load of a channel by classes that send together: over the sets that `selects`
-    /// accepts, and of each the classes that `counts` accepts.
+    /// Returns the largest load of a channel from classes that send together: the maximum over sets
+    /// that `selects` accepts, counting only the classes that `counts` accepts.
     fn most(
         &self,
         channel: ChannelId,
@@ -296,7 +298,7 @@ impl ClassTraffic {
 
 fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
     let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
-    // Sets grow only at the start of a class.
+    // A set of sending classes can grow only when a class starts.
     for now in active.iter().map(|of| of.start) {
         let sends = |id: &ClassId| active[id.index()].contains(&now);
         let set: BTreeSet<ClassId> = ClassId::first(active.len()).filter(sends).collect();
@@ -316,7 +318,8 @@ fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
 }
 
-/// Whether a share is larger by more than rounding: equal shares may be summed in different orders.
+/// Whether a share is larger by more than a rounding error: equal shares may be summed in different
+/// orders.
 fn is_fuller(share: f64, than: f64) -> bool {
     share > than * (1.0 + ROUNDING)
 }

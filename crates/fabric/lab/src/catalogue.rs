@@ -53,7 +53,7 @@ pub struct Entry {
 pub struct KindSupport {
     /// Switching kind.
     pub kind: &'static str,
-    /// Support, with the reason of a refusal.
+    /// Whether it is supported, and if not, why.
     #[serde(flatten)]
     pub support: Support,
 }
@@ -67,7 +67,7 @@ pub struct ExampleFile {
     pub text: &'static str,
 }
 
-/// Schema as declared, generated once because that takes a while.
+/// Schema as declared; generated only once, because generation is slow.
 static SCENARIO: LazyLock<Value> = LazyLock::new(schema_of::<Scenario>);
 
 /// JSON Schema of scenarios.
@@ -89,7 +89,7 @@ fn entries(concept: &Concept) -> Vec<Entry> {
     variants(&schema).into_iter().map(entry).collect()
 }
 
-/// Name, schema and parameter schema of each variant of an externally tagged enum.
+/// Returns the name, schema and parameter schema of each variant of an externally tagged enum.
 fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array());
     let mut found: Vec<_> = branches.flatten().flat_map(variants).collect();

@@ -24,7 +24,7 @@ pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
     /// Dotted path of the table of the keys; empty for whole paths.
     table: String,
-    /// Traffic class named by notes.
+    /// Traffic class that notes name.
     class: Option<&'a str>,
     pub(crate) of: T,
 }
@@ -72,7 +72,7 @@ impl<T> Deref for Subject<'_, T> {
 }
 
 pub(crate) struct Check<T> {
-    /// Key of the error; `None` for a note.
+    /// Key that the error refers to; `None` for a note.
     key: Option<&'static str>,
     sentence: fn(&Subject<'_, T>) -> Option<Sentence>,
 }
@@ -97,7 +97,7 @@ enum At {
 pub(crate) struct Sentence {
     text: String,
     at: Option<At>,
-    /// Unknown name, heading of the list of known names, and the known names.
+    /// Unknown name, heading of the list of known names, and this list.
     names: Option<(String, &'static str, Vec<String>)>,
 }
 
@@ -110,17 +110,17 @@ impl Sentence {
         Self { at: Some(At::Under(keys)), ..self }
     }
 
-    /// Sets the traffic class that replaces `*` in the key of the row.
+    /// Sets the traffic class whose index replaces `*` in the key of the check.
     pub(crate) fn of_class(self, index: usize) -> Self {
         Self { at: Some(At::Class(index)), ..self }
     }
 
-    /// Sets the whole path of the key.
+    /// Sets the full path of the key.
     pub(crate) fn at(self, path: impl Into<String>) -> Self {
         Self { at: Some(At::Path(path.into())), ..self }
     }
 
-    /// Adds known names; the nearest to `found` is suggested.
+    /// Adds known names to the message; suggests the one nearest to `found`.
     pub(crate) fn suggesting<'a>(
         self,
         found: &str,
@@ -159,7 +159,7 @@ macro_rules! when {
     };
 }
 
-/// Formats a rule and a value outside its range.
+/// Formats a rule and the value that violates it if the value is outside its range.
 macro_rules! within {
     ($value:expr, $allowed:expr, $($rule:tt)+) => {
         $crate::check::outside($value, $allowed)

@@ -1,4 +1,4 @@
-//! Compilation of a scenario to a plan.
+//! Compilation of a scenario into a plan.
 
 mod adaptive;
 pub(crate) mod cables;
@@ -40,30 +40,30 @@ use gingham_topology::routing::Proof;
 use network::{Links, NetworkKind};
 use std::sync::Arc;
 
-/// A plan with the data that its results report.
+/// A plan with the data that the results of its run report.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The plan.
     pub plan: Arc<Plan>,
     /// Requested percentiles of latency, in ascending order.
     pub percentiles: Vec<f64>,
-    /// Parameters before buffers are enlarged for cables.
+    /// Parameters before buffers are enlarged for long cables.
     pub parameters: Parameters,
     /// Description of the simulated network, for titles.
     pub network: String,
     /// Source of the routes, for titles.
     pub routes: String,
-    /// Remarks on unexpected decisions.
+    /// Notes on decisions that the user may not expect.
     pub notes: Vec<String>,
-    /// Findings of the fabric file.
+    /// Problems found in the fabric file.
     pub findings: Vec<Finding>,
     /// Values drawn once per run; results are conditional on them.
     pub draws: Vec<Draw>,
-    /// Proof of deadlock freedom; a cycle only if the caller allowed one.
+    /// Proof of deadlock freedom; contains a cycle only if the caller allowed deadlocks.
     pub proof: Proof,
-    /// Expected channel loads, and the bound on each class.
+    /// Expected channel loads, and the load bound of each class.
     pub bound: Arc<TrafficBound>,
-    /// Files read, with digests, except the scenario.
+    /// Files that the compilation read, with digests, except the scenario.
     pub files: Vec<FileRead>,
 }
 
@@ -72,13 +72,13 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     compile_observed(source, allow_deadlock, &mut |_| ())
 }
 
-/// Compilation like [`compile`], with a call of `reached` at each milestone.
+/// Compiles like [`compile`], and calls `reached` at each milestone.
 pub fn compile_observed(
     source: &ScenarioSource,
     allow_deadlock: bool,
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
-    // Checks that need no fabric come first: routing a large one takes a while.
+    // Checks that need no fabric come first, because routing a large fabric is slow.
     let gathered = &mut Gathered::default();
     check_measurement(source, gathered)?;
     let origin = scenario::fabric(source)?;
@@ -95,7 +95,8 @@ pub fn compile_observed(
     check(&in_transit::of_keys(), &table, gathered)?;
     let kind = NetworkKind::of(source, &parameters, gathered)?;
     let imported = imported::imported(source, &fabric, gathered)?;
-    // Switches that respond to probes send on paths of their own.
+    // With admission control, switches that respond to probes send packets, and need paths of their
+    // own.
     let sending = admission::sending_fabric(source, &fabric);
     let routing = paths::paths(source, &sending, imported.routes, gathered)?;
     let sets = Subject::of_table(source, "", (&*sending, &routing.paths[..]));
@@ -162,7 +163,8 @@ fn check_measurement(source: &ScenarioSource, gathered: &mut Gathered) -> Result
     check(&measure::of_percentiles(), measured, gathered)
 }
 
-/// `of_file` has the findings of the fabric file, and whether it is a dump.
+/// Assembles the results of the compilation. `of_file` contains the findings of the fabric file,
+/// and whether the file is a dump.
 fn compiled(
     source: &ScenarioSource,
     plan: Plan,

@@ -1,4 +1,4 @@
-//! Errors of the user's input.
+//! Errors in the user's input.
 
 use crate::safe_routes;
 use gingham_input::InputError;
@@ -10,13 +10,13 @@ use gingham_topology::routing::{
 };
 use std::fmt;
 
-/// Reason why a scenario cannot run.
+/// Reason for which a scenario cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// Wrong scenario, fabric file or parameter: exit code 2.
     #[error("{0}")]
     Input(#[from] InputError),
-    /// Routes that could deadlock, unless allowed: exit code 3.
+    /// Routes that could deadlock, although deadlocks are not allowed: exit code 3.
     #[error("{0}")]
     Deadlock(Box<DeadlockReport>),
 }
@@ -29,11 +29,11 @@ impl LabError {
 
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
-/// Remedy if path sets can deadlock only together.
+/// Remedy if two path sets can deadlock only in combination.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, but both together are not: give them the same \
                              root and tree, so that they agree on up and down, or allow it (allow_deadlock=True)";
 
-/// Remedy if only hosts with full pools can deadlock.
+/// Remedy if only in-transit hosts with full buffer pools can cause the deadlock.
 const CURE_FULL: &str = "this cycle needs an in-transit host with a full buffer: let full hosts spill \
                          (network.in_transit.when_full = \"spill\"), or allow it (allow_deadlock=True)";
 
@@ -41,7 +41,7 @@ const CURE_FULL: &str = "this cycle needs an in-transit host with a full buffer:
 const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every cycle, and name its tables, \
                              lane tables and service levels together, or allow it (allow_deadlock=True)";
 
-/// Remedy if the routes are free of deadlock on dateline classes.
+/// Remedy if dateline classes would make the routes free of deadlock.
 const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (allow_deadlock=True)";
 
@@ -50,8 +50,8 @@ const CURE_ADAPTIVE: &str = "packets that choose at every switch need an escape 
                              (routing.adaptive.escape_lanes) with paths that are free of deadlock by themselves, \
                              such as those of dimension-order, or allow it (--allow-deadlock)";
 
-/// Remedy if datelines do not break the cycles: classes have one lane, or share only some lanes and
-/// thus overlap in their dateline classes, or routes make turns that datelines do not cover.
+/// Remedy if datelines fail to break the cycles: classes have one lane, their dateline classes
+/// overlap because they share only some lanes, or routes make turns that datelines do not cover.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least \
                                  two lanes, and any two classes, including acknowledgements, share all of their \
                                  lanes or none (traffic.*.lanes, traffic.*.window.ack.lanes): give them such \
@@ -60,18 +60,19 @@ const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order r
 /// Cycle of channels, by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockReport {
-    /// Explanation and advice.
+    /// Explanation of the deadlock and advice.
     pub summary: String,
-    /// Channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane if there are
-    /// several, and with the VL if a VL owns several.
+    /// Channels of the cycle in order, such as `s0[2] -> s1[1]`. The lane is added if a channel has
+    /// several, and the VL if a VL owns several lanes.
     pub channels: Vec<String>,
-    /// Line for each dependency, with an example of a route.
+    /// One line for each dependency, with an example route.
     pub lines: Vec<String>,
-    /// Scenario key responsible, if single, such as `traffic[0].window.ack.lanes`.
+    /// Scenario key that causes the deadlock, if it is a single one, such as
+    /// `traffic[0].window.ack.lanes`.
     pub key: Option<String>,
 }
 
-/// Change that makes routes free of deadlock, with its key if single.
+/// Change that makes routes free of deadlock, with its key if a single key suffices.
 pub(crate) struct Cure {
     pub(crate) text: String,
     pub(crate) key: Option<String>,
@@ -96,7 +97,7 @@ impl DeadlockReport {
         Self { summary, channels, lines, key: cure.key }
     }
 
-    /// Report on deadlocked packets of a run.
+    /// Reports the packets that deadlocked in a run.
     pub fn of_run(plan: &Plan, cycle: &WaitCycle) -> Self {
         let summary = format!(
             "the run deadlocked: the {} at the ends of these {} wait for each other, each \
@@ -154,8 +155,8 @@ fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// Whether routes on lanes of classes would be free of deadlock with a lane for each dateline
-/// class.
+/// Whether routes whose lanes are assigned by traffic class would be deadlock-free with one lane
+/// per dateline class.
 fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     let Ok(datelines) = Datelines::new(fabric, DatelineRule::ByHop) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);

@@ -5,10 +5,10 @@ use gingham_topology::format::{self, Faults, Format, FormatError};
 use gingham_topology::{Fabric, Finding, FindingKind};
 use std::path::Path;
 
-/// Fabric with the findings of its file.
+/// Fabric with the problems found in its file.
 #[derive(Clone, Debug)]
 pub struct LoadedFabric {
-    /// Fabric.
+    /// Loaded fabric.
     pub fabric: Fabric,
     /// Content that parses but is wrong or unusual.
     pub findings: Vec<Finding>,
@@ -62,7 +62,8 @@ fn from_faults(name: &str, faults: &Faults) -> InputError {
     named.remove(0).with_others(named, unnamed)
 }
 
-/// Expectations go into their own field of an input error; other advice stays in the message.
+/// Converts a format error. What the parser expected goes into a separate field; other advice stays
+/// in the message.
 pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
     let line = (error.line > 0).then_some(error.line);
     let (message, expected) = match error.expected.strip_prefix("expected ") {

@@ -13,14 +13,14 @@
 use gingham_kernel::Time;
 use gingham_net::{Plan, Simulation};
 
-/// Limit on the events at one instant, before the allowance per lane.
+/// Limit on the number of events at one instant, before the allowance for lanes.
 const EVENTS_MAX: u64 = 100_000_000;
-/// Additional events for each lane of each channel.
+/// Additional events allowed for each lane of each channel.
 const EVENTS_PER_LANE: u64 = 1_000;
-/// Events between two checks of the time.
+/// Number of events between two checks of the time.
 const PART_MAX: u64 = 1 << 22;
 
-/// Error: the run would never end.
+/// Error for a run that would never end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "simulated time stands still at {} ns: {events} events at one instant, and the run would never end. This is a \
@@ -28,9 +28,9 @@ const PART_MAX: u64 = 1 << 22;
     .at.as_ps() / 1_000
 )]
 pub struct NoProgress {
-    /// Instant at which simulated time stands still.
+    /// Instant in simulated time that never passes.
     pub at: Time,
-    /// Lower bound on the events at this instant.
+    /// Lower bound on the number of events at this instant.
     pub events: u64,
 }
 
@@ -42,7 +42,7 @@ impl NoProgress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProgressGuard {
     at: Time,
-    /// Events handled as time first reached `at`.
+    /// Number of events handled before time reached `at`.
     events_before: u64,
     events_max: u64,
 }

@@ -2,7 +2,8 @@
 
 use gingham_input::OldName;
 
-/// Renamed keys, columns and engines; each is refused with the present name.
+/// Renamed keys, columns and engines; each old name is refused, and the error gives the present
+/// name.
 pub const OLD_NAMES: [OldName; 17] = [
     OldName::key("routing.second", "routing.alternative"),
     OldName::key("traffic.*.window.answer", "traffic.*.window.ack"),

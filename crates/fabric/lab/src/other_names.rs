@@ -17,7 +17,7 @@ const UPDN: &str = "OpenSM's updn finds other roots and spreads LIDs over the po
                     differ; `gingham opensm` runs OpenSM's own";
 const CLOS: &str = "a Clos network leads one way through its stages; folded, both ends of a path are at the leaves";
 
-/// Names in BookSim, OpenSM and the literature, each with the nearest alternative.
+/// Names in BookSim, OpenSM and the literature, each with the nearest alternative here.
 #[rustfmt::skip]
 pub const OTHER_NAMES: [OtherName; 25] = [
     OtherName::near("dor", "dimension-order", DOR),

@@ -15,10 +15,10 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Limit on the lines of a cycle; a longer one is cut in the middle.
+/// Limit on the printed lines of a cycle; a longer cycle is abridged in the middle.
 const CYCLE_LINES_MAX: usize = 11;
 
-/// Routes of a fabric, proved or refuted.
+/// Routes of a fabric, with a proof or refutation of their deadlock freedom.
 #[derive(Debug)]
 pub struct ProvedRoutes {
     fabric: Arc<Fabric>,
@@ -28,19 +28,19 @@ pub struct ProvedRoutes {
     proof: Proof,
 }
 
-/// Options of packets that choose at every switch.
+/// Options of packets that choose their output at every switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveChoice {
-    /// Escape lanes, on which packets follow the tables alone.
+    /// Escape lanes: here packets follow the routing tables only.
     pub escape_lanes: Vec<u8>,
-    /// Adaptive lanes: all others.
+    /// Adaptive lanes: all lanes except escape lanes.
     pub adaptive_lanes: Vec<u8>,
     /// Outputs among which packets choose.
     pub outputs: Choice,
 }
 
 impl ProvedRoutes {
-    /// Proof or refutation of the routes of each LID offset.
+    /// Proves the routes of all LID offsets free of deadlock, or refutes it.
     pub fn new(
         fabric: Arc<Fabric>,
         by_offset: Vec<Routes>,
@@ -52,7 +52,7 @@ impl ProvedRoutes {
         Self { fabric, by_offset, lanes, ejection, proof }
     }
 
-    /// Routed fabric.
+    /// Fabric that the routes belong to.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
@@ -62,18 +62,18 @@ impl ProvedRoutes {
         &self.by_offset
     }
 
-    /// Lanes that packets may take, if several.
+    /// Lanes that packets may take, if there are several.
     pub fn lanes(&self) -> Option<&Lanes> {
         self.lanes.as_ref()
     }
 
-    /// Routes, lanes and ejection proved together.
+    /// Routes, lanes and ejection, as proved together.
     pub fn set(&self) -> RouteSet<'_> {
         let Self { by_offset, lanes, ejection, .. } = self;
         RouteSet { ejection: *ejection, ..RouteSet::new(by_offset, lanes.as_ref()) }
     }
 
-    /// Routes of LID offset 0, with the first path of every pair.
+    /// Routes of LID offset 0: the first path of every pair.
     pub fn first(&self) -> &Routes {
         &self.by_offset[0]
     }
@@ -86,7 +86,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Rule of the dateline class of packets; `None` without datelines.
+    /// Name of the rule that assigns dateline classes to packets; `None` without datelines.
     pub fn dateline_rule(&self) -> Option<&'static str> {
         match self.lanes.as_ref()?.rule() {
             LaneRule::Datelines(datelines) => Some(match datelines.rule() {
@@ -97,12 +97,12 @@ impl ProvedRoutes {
         }
     }
 
-    /// Shortest cycle of channels (and lanes) that wait for one another; empty if there is none.
+    /// Shortest cycle of channels (with lanes) that wait for one another; empty if there is none.
     pub fn cycle(&self) -> Vec<String> {
         self.cycle_names(&self.proof)
     }
 
-    /// Shortest cycle without packets that loop forever; empty if there is none.
+    /// Shortest cycle when packets in routing loops are ignored; empty if there is none.
     pub fn cycle_without_loops(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -110,8 +110,8 @@ impl ProvedRoutes {
         self.cycle_names(&prove_without_loops(&self.fabric, self.set()))
     }
 
-    /// Shortest cycle between hosts, as if aggregation nodes and routers sent nothing; empty if
-    /// there is none.
+    /// Shortest cycle when only hosts send, not aggregation nodes and routers; empty if there is
+    /// none.
     pub fn cycle_between_hosts(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -127,7 +127,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Description of the proof in a sentence, or of the cycle with a route for each step.
+    /// Describes the proof in a sentence, or the cycle with a route for each step.
     pub fn explain(&self) -> String {
         match &self.proof {
             Proof::Free { order } if !self.escape_lanes().is_empty() => self.escaped(order),
@@ -184,7 +184,8 @@ impl ProvedRoutes {
         self.by_offset.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Switches without hosts that need an in-transit host for shortest paths.
+    /// Returns the switches without hosts, although shortest paths would need an in-transit host
+    /// there.
     pub fn hostless_switches(&self) -> Vec<&str> {
         match self.first() {
             Routes::Source(routes) => {
@@ -195,7 +196,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Lanes and outputs among which packets choose; `None` if they follow one path.
+    /// Lanes and outputs that packets choose from; `None` if they follow fixed paths.
     pub fn choice(&self) -> Option<AdaptiveChoice> {
         let outputs = Choice::new(&self.fabric, self.tables_to_choose()?);
         let count = self.lanes.as_ref().map_or(1, Lanes::count);
@@ -204,7 +205,7 @@ impl ProvedRoutes {
         Some(AdaptiveChoice { escape_lanes, adaptive_lanes, outputs })
     }
 
-    /// Sentence for each routing fault.
+    /// Describes each routing fault in a sentence.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (number, routes) in self.by_offset.iter().enumerate() {
@@ -220,7 +221,7 @@ impl ProvedRoutes {
         faults
     }
 
-    /// Endpoint by name; errors refer to argument `key` of function `of`.
+    /// Finds an endpoint by name; errors refer to argument `key` of function `of`.
     pub fn endpoint(&self, of: &str, key: &str, name: &str) -> Result<EndpointId, InputError> {
         let fabric = &self.fabric;
         let found = fabric.endpoint_ids().find(|endpoint| fabric.endpoint_name(*endpoint) == name);
@@ -230,7 +231,7 @@ impl ProvedRoutes {
         })
     }
 
-    /// Channel by name; errors refer to argument `key` of function `of`.
+    /// Finds a channel by name; errors refer to argument `key` of function `of`.
     pub fn channel(&self, of: &str, key: &str, name: &str) -> Result<ChannelId, InputError> {
         let fabric = &self.fabric;
         let mut all = ChannelId::first(fabric.channel_count());
@@ -241,7 +242,7 @@ impl ProvedRoutes {
         })
     }
 
-    /// Number, for each list of failed channels, of the groups of channels that still wait for one
+    /// Returns, for each list of failed channels, how many groups of channels still wait for one
     /// another in cycles ([`DependencyGraph::cyclic_groups`]).
     pub fn deadlock_groups(&self, failures: &[Vec<String>]) -> Result<Vec<usize>, InputError> {
         let by_name: BTreeMap<String, ChannelId> = ChannelId::first(self.fabric.channel_count())
@@ -260,7 +261,7 @@ impl ProvedRoutes {
         Ok(gone.iter().map(|gone| graph.cyclic_groups(gone)).collect())
     }
 
-    /// Channels from one endpoint to another, by name; `None` without a route.
+    /// Names of the channels on the path from one endpoint to another; `None` without a route.
     pub fn path(&self, source: &str, to: &str) -> Result<Option<Vec<String>>, InputError> {
         let from = self.endpoint("Routes.path", "source", source)?;
         let to = self.endpoint("Routes.path", "destination", to)?;
@@ -287,7 +288,7 @@ fn shortened(cycle: &str) -> String {
     let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) else {
         return cycle.to_owned();
     };
-    // The last line closes the cycle.
+    // The last line closes the cycle, and is kept.
     let [begin, end] = [&lines[..CYCLE_LINES_MAX - 1], &lines[lines.len() - 1..]];
     let more = format!("... and {left} more; all of them: `Routes.cycle`");
     [begin, &[more.as_str()], end].concat().join("\n")

@@ -103,7 +103,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Record of a run; without tables it takes a small part of the time.
+    /// Creates the record of a run; without tables, this takes a small part of the time.
     pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
         let view = RunView { compiled, simulation, report: simulation.collector().report() };
         let window = view.report.window();
@@ -190,7 +190,7 @@ pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
     messages::table(names, messages)
 }
 
-/// Columns of every table of a run, without rows.
+/// Columns of all result tables, without rows.
 pub fn result_tables() -> Vec<Table> {
     let no_end = |_: ChannelId| unreachable!("a table without rows asks for no end");
     let names = Names::default();

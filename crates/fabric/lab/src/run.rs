@@ -18,11 +18,11 @@ pub enum Engine {
     /// Fast engine, which need not process every flit.
     #[default]
     Fast,
-    /// Slow reference of every flit; the fast engine must agree with it.
+    /// Slow reference that simulates every flit; the fast engine must agree with it.
     Oracle,
 }
 
-/// Error: the requested stepper cannot run this plan.
+/// Error for a requested stepper that cannot run this plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "engine = \"{}\" does not step this run, because {because}; engine = \"fast\" chooses what does",
@@ -35,7 +35,7 @@ pub struct NotStepped {
 }
 
 impl NotStepped {
-    /// Error at the scenario key responsible.
+    /// Converts the error to one at the scenario key responsible.
     pub fn at(&self, source: &ScenarioSource) -> InputError {
         source.refuse(first_written(source, self.keys), self)
     }
@@ -53,20 +53,21 @@ impl Engine {
 /// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Share of the run that is done, from 0 to 1, by the rule expected to end its window first. It
-    /// may decrease slightly if that rule is the width of an interval.
+    /// Completed share of the run, from 0 to 1, by the rule that will probably end the window
+    /// first. May decrease slightly if this rule is the width of an interval.
     pub fraction: f64,
-    /// Simulated time in picoseconds.
+    /// Current simulated time, in picoseconds.
     pub now_ps: u64,
     /// Messages delivered so far.
     pub delivered: u64,
-    /// Messages created and not delivered yet.
+    /// Messages created but not yet delivered.
     pub in_flight: u64,
     /// Whether the run has ended.
     pub done: bool,
 }
 
-/// Share of a run at the end of its window; following takes the rest.
+/// Share of a run that is complete at the end of its window; following the remaining messages is
+/// the rest.
 const WINDOW_SHARE: f64 = 0.99;
 
 /// Simulation in progress.
@@ -79,7 +80,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Run at time zero.
+    /// Prepares a run at time zero.
     pub fn new(mut compiled: Compiled, engine: Engine) -> Self {
         let simulation = engine.start(Arc::clone(&compiled.plan));
         let names = Names::of(&compiled.plan);
@@ -88,8 +89,8 @@ impl Run {
         Self { compiled, simulation, guard, names }
     }
 
-    /// Run with the given stepper for virtual lanes, even if another is faster; fails if the plan
-    /// does not support it.
+    /// Prepares a run with the given stepper for virtual lanes, even if another is faster; fails if
+    /// the stepper does not support the plan.
     pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
         let simulation = gingham_engine::start_by(Arc::clone(&compiled.plan), by)
             .map_err(|Refusal { keys, because }| NotStepped { by, because, keys })?;
@@ -98,13 +99,14 @@ impl Run {
         Ok(Self { compiled, simulation, guard, names })
     }
 
-    /// Stepper of the switches and the reason for its choice; `None` if switches are not stepped.
+    /// Stepper of the switches, and the reason for its choice; `None` if the engine does not step
+    /// switches.
     pub fn stepping(&self) -> Option<Stepping> {
         self.simulation.stepping()
     }
 
-    /// Simulates at most `events_max` events; the size of a call never changes a result. Fails if
-    /// simulated time stands still.
+    /// Simulates at most `events_max` events; splitting a run into calls never changes its result.
+    /// Fails if simulated time stands still.
     pub fn advance(&mut self, events_max: u64) -> Result<Progress, NoProgress> {
         self.guard.advance(&mut *self.simulation, events_max)?;
         Ok(self.progress())
@@ -140,8 +142,8 @@ impl Run {
         WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
     }
 
-    /// Elapsed share of the time after which every interval is as narrow as `wanted`, if widths
-    /// shrink with the square root of time; zero while a class has no interval.
+    /// Estimates the elapsed share of the time until every interval is as narrow as `wanted`, if
+    /// widths shrink with the square root of time; zero while a class has no interval.
     fn width_share(&self, wanted: f64) -> f64 {
         let plan = &self.compiled.plan;
         let measured = self.simulation.collector().report();
@@ -153,32 +155,33 @@ impl Run {
         ClassId::first(plan.classes.len()).map(share).fold(1.0, f64::min)
     }
 
-    /// Events handled.
+    /// Number of events handled so far.
     pub fn events(&self) -> u64 {
         self.simulation.events()
     }
 
-    /// Counts by channel since time zero.
+    /// Counts for each channel since time zero.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
         self.simulation.channel_counts()
     }
 
-    /// Record at the end of the run or at an interruption.
+    /// Creates the record, at the end of the run or at an interruption.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &*self.simulation, true)
     }
 
-    /// Record without tables.
+    /// Creates the record without tables.
     pub fn summary(&self) -> Record {
         Record::new(&self.compiled, &*self.simulation, false)
     }
 
-    /// Whether every message is kept: the caller must take them.
+    /// Whether the run keeps every message until the caller takes it.
     pub fn keeps_all_messages(&self) -> bool {
         self.compiled.plan.measure.messages == KeptMessages::All
     }
 
-    /// Messages delivered since the last call, in order of delivery, if all are kept.
+    /// Takes the messages delivered since the last call, in order of delivery, if the run keeps all
+    /// messages.
     pub fn take_messages(&mut self) -> Table {
         message_table(&self.names, &self.simulation.take_messages())
     }

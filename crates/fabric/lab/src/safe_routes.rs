@@ -14,24 +14,24 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{Fabric, Grid};
 
-/// Limit on switches for a comparison of the candidates.
+/// Limit on switches up to which candidates are compared.
 const SWITCHES_MAX: usize = 512;
-/// Limit on switches for `simple-routes`: on 114 it takes 0.2 s, on 264 over 2 s.
+/// Limit on switches for `simple-routes`, which takes 0.2 s on 114 switches and over 2 s on 264.
 const SIMPLE_SWITCHES_MAX: usize = 128;
-/// Limit on switches for `smart`: on 36 it takes 0.2 s, on 60 over 4 s.
+/// Limit on switches for `smart`, which takes 0.2 s on 36 switches and over 4 s on 60.
 const SMART_SWITCHES_MAX: usize = 40;
-/// Limit on host pairs for a comparison: 2,048 hosts.
+/// Limit on host pairs up to which candidates are compared: 2,048 hosts.
 const HOST_PAIRS_MAX: usize = 1 << 22;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct SafeRoutes {
     /// Value of `routing.algorithm`, as TOML.
     pub(crate) algorithm: &'static str,
-    /// Bound on all-to-all load, as a fraction of a host's link.
+    /// Load bound of all-to-all traffic, as a fraction of a host's link rate.
     pub(crate) bound: f64,
 }
 
-/// Value of `routing.algorithm` to use instead, for one lane.
+/// Advises a value of `routing.algorithm` that needs only one lane to be deadlock-free.
 pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     let form = match routes {
         Routes::Source(_) => Form::Source,
@@ -53,8 +53,8 @@ pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// Candidate with the highest bound among those free of deadlock on one lane; the first in a tie.
-/// `None` if the fabric is too large, or no two hosts are connected.
+/// Returns the candidate with the highest bound among those free of deadlock on one lane; the first
+/// in a tie. `None` if the fabric is too large, or no two hosts are connected.
 pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     let switches = fabric.switches().len();
     let hosts = fabric.endpoint_ids().filter(|end| fabric.is_host_endpoint(*end)).count();
@@ -71,7 +71,7 @@ pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     best
 }
 
-/// Candidates from simple to elaborate, as TOML and as a value.
+/// Returns candidates from simple to elaborate, as TOML and as values.
 fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     let depth_first = UpDown { root: Root::LargestTotalDistance, tree: SpanningTree::DepthFirst };
     let mut all = vec![
@@ -92,8 +92,8 @@ fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     all
 }
 
-/// Bound on all-to-all load, if the algorithm gives routes between hosts that are free of deadlock
-/// on one lane.
+/// Load bound of all-to-all traffic, if the algorithm connects hosts by routes that are free of
+/// deadlock on one lane.
 fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f64> {
     let routes = [routing::route(fabric, algorithm, form).ok()?];
     let set = RouteSet::new(&routes, None);
@@ -104,7 +104,7 @@ fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f6
     Some(Statistics::new(fabric, &routes[0]).all_to_all?.fraction)
 }
 
-/// Whether a fabric is a grid without rings of four switches or more.
+/// Whether a fabric is a grid that contains no rings of four or more switches.
 fn is_grid_without_rings(fabric: &Fabric) -> bool {
     Grid::recognise(fabric).is_ok_and(|grid| {
         !grid.wraps().iter().zip(grid.dimensions()).any(|(wraps, size)| *wraps && *size > 3)
@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// With one host per switch, dimension order sends the traffic of 2 hosts of a row to the 8
-    /// hosts of the other half through one channel: 16 pairs, and each host sends to 15 others.
+    /// With one host per switch, dimension order sends the traffic of 2 hosts in a row to the 8
+    /// hosts of the other half through one channel: 16 pairs, while each host sends to 15 others.
     #[test]
     fn dimension_order_is_best_on_a_mesh() {
         let found = best(&mesh(&[4, 4]), Form::Source).expect("the fabric is small");

@@ -105,7 +105,7 @@ pub struct Scenario {
     pub measure: Measure,
 }
 
-/// Scenario with the positions of its keys.
+/// Scenario with the positions of its keys in the file.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
 impl gingham_input::Scenario for Scenario {

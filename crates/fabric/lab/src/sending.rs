@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Priority and packet size of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Sending {
-    /// Traffic class.
+    /// Name of the traffic class.
     pub class: String,
     /// Priority level; 0 is the lowest.
     pub priority: usize,
@@ -21,11 +21,11 @@ pub struct Sending {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LongestPayload {
-    /// Packets that carry whole messages.
+    /// No limit: one packet carries a whole message.
     Unlimited,
-    /// One limit for all routes.
+    /// Equal limit for all routes, in bytes.
     Fixed(u32),
-    /// Limit by number of switches on the route, for routes between hosts.
+    /// Limit for each number of switches on a route between hosts.
     ByRoute(BTreeMap<usize, u32>),
 }
 
@@ -66,8 +66,8 @@ impl Compiled {
     }
 }
 
-/// Numbers of switches on routes between hosts; those of one switch share their routes, except to
-/// each other.
+/// Returns the numbers of switches on routes between hosts. Hosts of one switch share their routes,
+/// except routes to each other.
 fn route_lengths(plan: &Plan) -> BTreeSet<usize> {
     let fabric = &plan.fabric;
     let is_host =

@@ -1,4 +1,4 @@
-//! Loading of a subnet manager's files.
+//! Loading of files from a subnet manager.
 
 use crate::fabric_file::from_format;
 use gingham_input::{InputError, read, unpack};
@@ -11,34 +11,34 @@ use gingham_topology::subnet::{
 use gingham_topology::{Fabric, Finding};
 use std::path::{Path, PathBuf};
 
-/// Files with routes and lanes.
+/// Files with the routes and lanes of a subnet manager.
 #[derive(Clone, Debug)]
 pub struct SubnetFiles {
-    /// Fabric file, for messages.
+    /// Name of the fabric file, for messages.
     pub fabric: String,
-    /// Forwarding tables.
+    /// File of forwarding tables.
     pub tables: PathBuf,
-    /// Tables that map service levels to lanes.
+    /// File of tables that map service levels to lanes.
     pub lanes: Option<PathBuf>,
-    /// Service levels of pairs of hosts.
+    /// File of service levels for pairs of hosts.
     pub levels: Option<PathBuf>,
 }
 
-/// Routes and lanes of a subnet manager.
+/// Routes and lanes from a subnet manager.
 #[derive(Clone, Debug)]
 pub struct LoadedRoutes {
-    /// Routes by LID offset.
+    /// Routes for each LID offset.
     pub routes: Vec<Routes>,
-    /// Lanes; `None` without files on lanes or service levels.
+    /// Lanes; `None` if neither lane tables nor service levels are given.
     pub lanes: Option<Lanes>,
     /// Routes to the switches themselves.
     pub to_switches: SwitchTables,
-    /// Findings, each with its file.
+    /// Problems found, each with the name of its file.
     pub findings: Vec<(String, Finding)>,
 }
 
-/// Reads the files and joins them with their fabric. Without service levels every pair sends on SL
-/// 0. Without lane tables, service levels map to the lanes of an unconfigured OpenSM.
+/// Reads the files and matches them with their fabric. Without service levels, every pair sends on
+/// SL 0. Without lane tables, service levels map to the lanes of an unconfigured OpenSM.
 pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes, InputError> {
     let subnet = Subnet::new(fabric, &files.fabric)?;
     let mut findings = Vec::new();
@@ -72,21 +72,21 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
     })
 }
 
-/// Arbitration tables of lanes.
+/// Arbitration tables for virtual lanes.
 #[derive(Clone, Debug)]
 pub enum LoadedArbitration {
-    /// Tables of single ports, by `smpquery`.
+    /// Tables of individual ports, printed by `smpquery`.
     Ports(Vec<PortArbitration>),
-    /// Tables in `opensm.conf`.
+    /// Tables from an OpenSM configuration, one for each kind of port.
     Kinds {
-        /// Whether OpenSM writes the tables into ports.
+        /// Whether OpenSM is configured to write the tables into ports.
         is_enabled: bool,
-        /// Tables by kind of port.
+        /// Tables for each kind of port.
         kinds: Vec<(PortKind, ArbitrationTables)>,
     },
 }
 
-/// Reads outputs of `smpquery vlarb`, or `opensm.conf`.
+/// Reads the output of `smpquery vlarb`, or `opensm.conf`.
 pub fn load_arbitration(path: &Path) -> Result<LoadedArbitration, InputError> {
     arbitration_of(&path.display().to_string(), &read(path)?)
 }

@@ -11,7 +11,8 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Limit on the walks of a class, which take a few seconds.
+/// Limit on the number of path walks for a class; a walk up to this limit takes a few seconds in
+/// total.
 const WALKS_MAX: usize = 1 << 28;
 
 pub(super) struct Carrier<'a> {
@@ -19,19 +20,19 @@ pub(super) struct Carrier<'a> {
     consumed: Consumed,
     hosts_only: bool,
     channels: Vec<ChannelId>,
-    /// Channels of previous walks between these endpoints, whose flows are counted already.
+    /// Channels of previous walks between these endpoints; flows on them are already counted.
     counted: Vec<ChannelId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Carried {
-    /// Bytes on the wire per picosecond; a share of the channel's capacity once [`Carrier::carry`]
-    /// has returned.
+    /// Bytes on the wire per picosecond; after [`Carrier::carry`] returns, a share of the channel's
+    /// capacity.
     pub(super) load: f64,
     pub(super) flows: u32,
 }
 
-/// Traffic from the senders of one switch to one destination, or to several that share a path.
+/// Traffic from the senders at one switch to one destination, or to several that share a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     messages_per_ps: f64,
@@ -62,7 +63,7 @@ impl<'a> Carrier<'a> {
         Self { hosts_only, ..self }
     }
 
-    /// `None` if that needs too many walks.
+    /// Returns the traffic carried by each channel; `None` if this needs too many walks.
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
@@ -137,8 +138,8 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds the load from the senders of one switch to destinations that share their paths, except
-    /// that of the senders' own channels, which is returned in bytes per picosecond.
+    /// Adds the load from the senders at one switch to destinations that share their paths. The
+    /// load on the senders' own channels is not added but returned, in bytes per picosecond.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],
@@ -160,7 +161,7 @@ impl<'a> Carrier<'a> {
             if wire.share > 0.0 {
                 on_injection += sum.messages_per_ps * wire.bytes_on(self.consumed, length);
                 self.add_walk(wire, length, sum, carried);
-                // The one cable between two hosts is the channel of the sender.
+                // The only cable between two directly connected hosts is the sender's channel.
                 for (place, to) in places.clone().zip(to).filter(|_| !self.channels.is_empty()) {
                     self.add_ejection(*to, wire, sent_to(place), flows_count, carried);
                 }
@@ -170,7 +171,8 @@ impl<'a> Carrier<'a> {
         on_injection
     }
 
-    /// Runs of neighbours whose paths differ only in their last channel, with their indices.
+    /// Returns runs of neighbouring endpoints whose paths differ only in their last channel, with
+    /// their indices.
     fn runs<'l>(
         &self,
         among: &'l [EndpointId],
@@ -189,7 +191,7 @@ impl<'a> Carrier<'a> {
         })
     }
 
-    /// Adds the load along the last walk, without its last channel and that of the sender.
+    /// Adds the load along the last walk, except on its last channel and the sender's channel.
     fn add_walk(&mut self, wire: Wire, length: PathLength, sent: Sent, carried: &mut [Carried]) {
         let Self { plan, consumed, hosts_only, channels, counted } = self;
         let mut left = length;
@@ -233,7 +235,7 @@ impl<'a> Carrier<'a> {
         of.flows += if flows_count { sent.flows } else { 0 };
     }
 
-    /// Follows the path from the first switch on into `self.channels`, and returns its length.
+    /// Records the path from the first switch onwards in `self.channels`, and returns its length.
     fn walk(&mut self, path: PathId, from: EndpointId, to: EndpointId) -> Option<PathLength> {
         let fabric = &self.plan.fabric;
         self.channels.clear();
@@ -257,7 +259,7 @@ impl<'a> Carrier<'a> {
             }
             Routes::Table(tables) => {
                 let mut node = switch;
-                // A table path over more switches than the fabric has is a loop.
+                // A table path through more switches than the fabric has contains a loop.
                 for switches in 1..=fabric.switches().len() {
                     let channel = fabric.outgoing(node, tables.port(node, to)?)?;
                     self.channels.push(channel);
@@ -287,7 +289,7 @@ impl Uniform<'_> {
         self.messages_per_ps * f64::from(self.receivers())
     }
 
-    /// Flows of its source that only this list contains.
+    /// Returns the number of flows from the source that only this list contains.
     fn flows(&self) -> u32 {
         if self.counts_flows { self.receivers() } else { 0 }
     }
@@ -306,7 +308,7 @@ fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     to_it.map(by).fold(Sent::default(), Sent::plus)
 }
 
-/// Sources by shared list, ordered by the first occurrence of each list.
+/// Groups sources by the list they share, in order of each list's first occurrence.
 fn groups<'a>(uniform: &'a [Uniform<'a>]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places = BTreeMap::new();

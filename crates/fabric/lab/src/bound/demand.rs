@@ -13,7 +13,7 @@ pub(super) struct Uniform<'a> {
     pub(super) source: EndpointId,
     pub(super) to: &'a OtherHosts,
     pub(super) messages_per_ps: f64,
-    /// Whether its flows count; false if another list of the source contains all of them.
+    /// Whether the flows count; false if another list of the source contains all of them.
     pub(super) counts_flows: bool,
 }
 
@@ -64,13 +64,13 @@ fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     counts.into_iter().map(|(bytes, count)| (bytes, real(count.into()) / total)).collect()
 }
 
-/// Messages created before the end of the run.
+/// Returns the messages created before the end of the run.
 fn scheduled<'a>(plan: &Plan, schedule: &'a [Scheduled]) -> impl Iterator<Item = &'a Scheduled> {
     let end = plan.stop.time;
     schedule.iter().filter(move |message| message.created < end)
 }
 
-/// Messages per picosecond; a backlogged source counts with load 1.
+/// Returns the rate in messages per picosecond; a backlogged source counts with load 1.
 fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -> f64 {
     let source = &class.sources[index];
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -93,7 +93,7 @@ pub(super) struct Demand<'a> {
 }
 
 impl<'a> Demand<'a> {
-    /// `None` if the traffic needs more than `pairs_max` separate pairs.
+    /// Returns the expected traffic; `None` if it needs more than `pairs_max` separate pairs.
     pub(super) fn of(plan: &'a Plan, id: ClassId, pairs_max: usize) -> Option<Self> {
         let class = &plan.classes[id.index()];
         let mut demand = Self::default();
@@ -192,7 +192,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Merges pairs into one entry per flow, in ascending order if any had several.
+/// Merges all pairs of a flow into one entry; if any were merged, the result is in ascending order.
 fn merged(mut pairs: Vec<Pair>) -> Vec<Pair> {
     let ends = |pair: &Pair| (pair.0, pair.1);
     if pairs.is_sorted_by(|a, b| ends(a) < ends(b)) {

@@ -10,12 +10,13 @@
 use gingham_net::traffic::LengthPlan;
 use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};
 
-/// Limit on lengths summed one by one; above it, neighbours are grouped.
+/// Limit on message lengths summed one by one; above it, neighbouring lengths are grouped.
 const LENGTHS_MAX: u32 = 1 << 17;
-/// Cut-off of an exponential distribution, in means; the rest has a probability below 1e-13.
+/// Cut-off of an exponential distribution, in multiples of the mean; the tail has a probability
+/// below 1e-13.
 const EXPONENTIAL_MEANS: f64 = 30.0;
 
-/// Mean usage of a message, without route bytes and marks.
+/// Mean wire usage of a message, without route bytes and in-transit marks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Wire {
     /// Probability that a message takes this path.
@@ -27,7 +28,8 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Bytes per message on a channel with `left` still ahead of the packet.
+    /// Returns the bytes per message on a channel if the packet still has the path length `left`
+    /// ahead.
     #[inline]
     pub(super) fn bytes_on(&self, consumed: Consumed, left: PathLength) -> f64 {
         let Consumed { by_switch, by_host } = consumed;
@@ -37,7 +39,7 @@ impl Wire {
     }
 }
 
-/// Bytes consumed along the path; zero except for wormhole packets.
+/// Bytes consumed along the path; nonzero only for wormhole packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Consumed {
     by_switch: f64,
@@ -61,8 +63,8 @@ pub(super) struct Wires<'a> {
     switching: &'a Switching,
     routing: &'a RoutingScheme,
     lengths: Vec<(u32, f64)>,
-    /// By direct path; the last entry is that of every path over a switch, all of equal
-    /// probability.
+    /// Usage for each direct path; the last entry serves all paths via an intermediate switch,
+    /// equally likely.
     known: [Vec<Option<Wire>>; RoutingScheme::PATHS_MAX + 1],
 }
 
@@ -98,7 +100,8 @@ impl<'a> Wires<'a> {
         sum
     }
 
-    /// Probability that a message takes a path: the primary one unless known before the run.
+    /// Returns the probability that a message takes a path; if unknown before the run, it takes the
+    /// primary path.
     fn probability_of(&self, path: PathId, length: u32) -> f64 {
         let by_default = f64::from(u8::from(path == PathId::PRIMARY));
         self.routing.probability(path, length).unwrap_or(by_default)
@@ -122,8 +125,8 @@ impl<'a> Wires<'a> {
     }
 }
 
-/// Lengths in bytes with probabilities. Beyond [`LENGTHS_MAX`], neighbours are represented by the
-/// middle one.
+/// Returns message lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] lengths, the
+/// middle of each group of neighbours represents the group.
 pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     match plan {
         LengthPlan::Fixed(bytes) => vec![(*bytes, 1.0)],
@@ -142,7 +145,7 @@ pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     }
 }
 
-/// Geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
+/// Returns a geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
 fn exponential(mean: f64) -> Vec<(u32, f64)> {
     if mean <= 1.0 {
         return vec![(1, 1.0)];
@@ -157,7 +160,7 @@ fn exponential(mean: f64) -> Vec<(u32, f64)> {
     groups(1, last, last / LENGTHS_MAX + 1).map(of_group).collect()
 }
 
-/// Power by repeated squaring, with identical bits on every platform.
+/// Computes a power by repeated squaring, bit-identical on every platform.
 fn power(base: f64, exponent: u32) -> f64 {
     let (mut square, mut rest, mut product) = (base, exponent, 1.0);
     while rest > 0 {

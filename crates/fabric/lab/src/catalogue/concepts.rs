@@ -33,10 +33,10 @@ use serde_json::{Value, json};
 pub(super) struct Concept {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// Scenario keys that take the names; the first, or a table around it, may need a feature.
+    /// Scenario keys that take the names. The first key, or a table around it, may need a feature.
     pub(super) keys: &'static [&'static str],
     pub(super) schema: fn() -> Value,
-    /// Whether a name belongs to a switching kind; `None` for all kinds.
+    /// Whether a switching kind supports a name; `None` if all kinds support all names.
     pub(super) kind: Option<fn(&str, &SwitchingKind) -> bool>,
     pub(super) example: &'static str,
 }
@@ -133,7 +133,7 @@ fn admission() -> Value {
     variant(&mut schema_of::<Network>(), "admission")
 }
 
-/// Schema of the key `datelines`, a mechanism by itself whatever its value.
+/// Schema of the key `datelines`, which is one mechanism regardless of its value.
 fn datelines() -> Value {
     let key = schema_of::<Lanes>()["properties"]["datelines"].take();
     let mut mechanism = json!({ "const": "datelines" });
@@ -151,7 +151,7 @@ fn of_flows() -> Value {
     json!({ "oneOf": variants })
 }
 
-/// Key of a table as the variant of an enum, with the keys of its table as parameters.
+/// Turns the key of a table into an enum variant, with the keys of its table as parameters.
 fn variant(table: &mut Value, name: &str) -> Value {
     let mut variant = table["properties"][name].take();
     let parameters = variant.clone();
@@ -159,8 +159,8 @@ fn variant(table: &mut Value, name: &str) -> Value {
     variant
 }
 
-/// Whether a preset belongs to a kind: that of a paper to the kind that it models, that of a
-/// technology to every kind.
+/// Whether a preset belongs to a kind: a paper's preset belongs to the kind it models, a
+/// technology's preset to every kind.
 fn is_asked(name: &str, kind: &SwitchingKind) -> bool {
     let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
     let asked = preset.expect("a preset has its name").modelled_kind();

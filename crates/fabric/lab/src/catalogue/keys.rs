@@ -10,7 +10,8 @@ use crate::error::LabError;
 use crate::scenario::{ScenarioSource, SwitchingParameters};
 use serde_json::Value;
 
-/// Tables with such keys, in the order of their refusal; `*` stands for every index of a list.
+/// Tables with keys for some switching kinds only, in the order of refusal; `*` stands for every
+/// index of a list.
 const TABLES: [&str; 8] = [
     "network",
     "network.header",
@@ -43,18 +44,18 @@ pub(super) fn schema_at(path: &str) -> &'static Value {
     SCENARIO.pointer(&pointer(path)).expect("a key of scenarios")
 }
 
-/// Features that a key needs, and then those of the tables around it.
+/// Returns the features that a key needs, followed by the features that its enclosing tables need.
 pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
-    // Keys below a choice of tables have none of their own.
+    // Keys below a choice of tables declare no features of their own.
     let needed = |end| Feature::needed_by(SCENARIO.pointer(&pointer(&key[..end]))?);
     let mut needs: Vec<Feature> = ends.filter_map(needed).collect();
     needs.reverse();
     needs
 }
 
-/// Keys of a table that need a feature by themselves, with their equivalents in five-stage
-/// switches, and all keys of a table that needs a feature.
+/// Returns the keys of a table that need a feature, by themselves or because the table needs it,
+/// with their equivalents in five-stage switches.
 fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'static str)> {
     let table = schema_at(path);
     let keys = table["properties"].as_object().expect("a table has keys");
@@ -102,8 +103,8 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Adds notes on the owners of a key: at the table if all its keys need the feature, else at the
-/// keys.
+/// Notes in the schema which switching kinds have a key: at the table if all its keys need the
+/// feature, else at each key.
 pub(super) fn note_owners(schema: &mut Value) {
     for path in TABLES {
         let table = schema.pointer_mut(&pointer(path)).expect("a table of scenarios");

@@ -8,7 +8,8 @@ use crate::scenario::{PerLane, ScenarioSource};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Keys that belong to other kinds, and all names under them, are refused earlier.
+/// Refuses the first unsupported name. Keys of other kinds, with all names under them, are refused
+/// earlier.
 pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError> {
     let scenario = &source.scenario;
     let (routing, network) = (&scenario.routing, &scenario.network);

@@ -27,7 +27,7 @@ pub struct SwitchingKind {
     pub example: &'static str,
     #[serde(skip)]
     pub(super) called: &'static str,
-    /// Features that not every kind has.
+    /// Features of this kind that some other kind lacks.
     #[serde(skip)]
     pub(super) features: &'static [Feature],
 }
@@ -93,7 +93,7 @@ impl Feature {
         Some(serde_json::from_value(name).expect("`x-needs` names a feature"))
     }
 
-    /// Reason of a refusal elsewhere.
+    /// Returns the reason for refusing the feature under kinds that lack it.
     pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::SlackBuffers => "belongs to wormhole networks",

@@ -79,8 +79,8 @@ pub(super) fn routes(
         .map_err(|longer| source.refuse("routing.algorithm", longer.describe(fabric)).into())
 }
 
-/// `user` gives the name of a class with fewer lanes than its argument, and the key of its lanes,
-/// if any.
+/// Builds the error. `user` returns the name of a class with fewer lanes than its argument, and the
+/// key that sets these lanes, if any.
 pub(super) fn no_escape(
     source: &ScenarioSource,
     error: EscapeError,
@@ -105,7 +105,7 @@ pub(super) fn no_escape(
     source.refuse(&key, message).into()
 }
 
-/// Refuses lanes on which a packet could wait behind another while it holds escape lanes.
+/// Refuses lanes on which a packet could wait behind another one while holding escape lanes.
 pub(super) fn of_lanes<'a>() -> [Check<(&'a NetworkKind, &'a Lanes)>; 1] {
     [refuse("network.lanes.forwarding", |it| {
         let (LaneRule::Escape(escape), Switching::VirtualLanes(pipeline)) =

@@ -11,12 +11,13 @@ use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
 
 /// Relative rounding error above which a note is given.
 const ROUNDING_NOTED: f64 = 1e-3;
-/// Slowest link: the longest worm, of 2^32 flits, then passes it in less than 2^63 ps.
+/// Slowest allowed link: the longest worm, of 2^32 flits, passes it in less than 2^63 ps.
 pub(crate) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
 pub(crate) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
-/// Lanes of a cable in the presets of InfiniBand.
+/// Number of lanes per cable in InfiniBand presets.
 const LANES_OF_PRESETS: u8 = 4;
-/// Limit on the flits that a cable or a waiting header may hold; scaled buffers still fit 32 bits.
+/// Limit on the flits that a cable or a waiting header may hold; scaled buffers then still fit into
+/// 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
 pub(crate) fn channels(
@@ -45,7 +46,8 @@ pub(crate) fn channels(
         let slack = slack_buffer(source, cable, &mut census)?;
         census.see_rate(reported.is_some_and(|reported| reported != parameters.links.link_rate));
         census.see_unknown(fabric.cable_of(channel));
-        // The time of a whole packet is computed from its bytes, without rounding per flit.
+        // For whole packets, the transmission time is computed from bytes, without rounding to
+        // flits.
         if !matches!(kind.switching, Switching::Packets(_)) {
             census.see_rounding(&flit);
         }
@@ -56,8 +58,8 @@ pub(crate) fn channels(
     Ok(channels)
 }
 
-/// Rate of a cable with a half-known speed: its lanes at the generation of the preset, or four
-/// lanes of its generation.
+/// Rate of a cable of which only the width or the generation is known; the preset supplies the
+/// generation, and four lanes are the default width.
 fn rate_of_partial(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
     match half {
         PartialSpeed::Width(width) => preset.is_infiniband().then(|| {
@@ -94,8 +96,8 @@ impl Cable<'_> {
         self.fabric.node(self.fabric.target(self.channel).node).is_switch()
     }
 
-    /// Time for which the port at the end of the channel holds the header of a lone worm; `None` at
-    /// a host that accepts every packet.
+    /// Time for which the port at the channel's end holds the header of a lone worm; `None` at a
+    /// host that accepts every packet.
     fn held_header(&self) -> Option<Span> {
         let InTransitParameters { detection, programming, when_full, .. } =
             self.parameters.in_transit;
@@ -141,7 +143,7 @@ fn of_delays<'a>() -> [Check<(&'a Parameters, &'a NetworkKind)>; 1] {
     })]
 }
 
-/// Refuses values beyond 64 bits of picoseconds or 32 bits of flits.
+/// Refuses values that exceed 64 bits of picoseconds or 32 bits of flits.
 fn of_cable<'a>() -> [Check<Cable<'a>>; 3] {
     [
         refuse("network.link_rate", |it| {
@@ -202,9 +204,9 @@ struct Census {
     cables: usize,
     foreign_speeds: usize,
     unknown: usize,
-    /// Channels of unknown speed with a known width or generation.
+    /// Number of channels of unknown speed with a known width or generation.
     in_half: usize,
-    /// Channels with a known speed, width or generation.
+    /// Number of channels with a known speed, width or generation.
     telling: usize,
     rounding_max: f64,
     grown: usize,

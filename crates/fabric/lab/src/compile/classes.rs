@@ -84,7 +84,7 @@ fn of_traffic<'a>() -> [Check<&'a [TrafficClass]>; 3] {
     ]
 }
 
-/// Notes switches that arbitrate by priority although there is only one.
+/// Notes that switches arbitrate by priority although all classes have one priority level.
 fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
     [note(|it| {
         let (arbitration, classes) = it.of;
@@ -97,7 +97,7 @@ fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
     })]
 }
 
-/// A class `to` that it replies to is in `compiled` already.
+/// Compiles a class; a class `to` that it replies to is already in `compiled`.
 fn compile(
     context: &ClassContext<'_>,
     to: Option<ClassId>,

@@ -16,12 +16,13 @@ use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
 const CODE: &str = "dragonfly-shortest-path";
-/// Limit on host pairs for the bound of the routes in the note.
+/// Limit on host pairs up to which the note computes route bounds.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
 type Routed<'a> = (&'a Fabric, &'a [Routes]);
 
-/// Notes `shortest-path`, which is not the minimal routing of a dragonfly, with the bounds of both.
+/// Notes that `shortest-path` is not the minimal routing of a dragonfly, with the bounds of both
+/// algorithms.
 pub(super) fn of_sets<'a>() -> [Check<Routed<'a>>; 2] {
     [
         note(|it| not_minimal(it, "routing.algorithm", &it.source.scenario.routing.algorithm, 0)),

@@ -42,7 +42,7 @@ pub enum DrawKind {
 }
 
 impl DrawKind {
-    /// Plural noun for messages.
+    /// Plural noun for this kind, used in messages.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Topology => "cables",
@@ -85,13 +85,13 @@ pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     draws
 }
 
-/// Values drawn by the compilation: the plan contains only their outcome.
+/// Returns the values drawn during compilation, because the plan contains only their outcome.
 fn of_scenario(
     source: &ScenarioSource,
     index: usize,
 ) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let class = &source.scenario.traffic[index];
-    // A permutation with a seed of its own is part of the scenario.
+    // A permutation with its own seed is part of the scenario.
     let is_permuted = matches!(
         class.destinations,
         Some(Destinations::RandomPermutation(PermutationDraw { seed: None }))

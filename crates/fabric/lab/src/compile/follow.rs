@@ -177,7 +177,7 @@ impl Reader<'_> {
         Err(self.source.refuse(key, message).suggesting(text, "its streams", names).into())
     }
 
-    /// Class of a flow and the text after it; class names may contain colons.
+    /// Returns the class of a flow and the text after it; class names may contain colons.
     fn class<'t>(&self, key: &str, text: &'t str) -> Result<(ClassId, &'t str), LabError> {
         let classes = &self.plan.classes;
         let behind = |class: &ClassPlan| {
@@ -235,7 +235,7 @@ impl Reader<'_> {
         let (message, heading, mut names): (_, _, Vec<String>) = match &found[..] {
             [one] => return Ok(*one),
             [] => {
-                // Suggestions have ports if the text has one.
+                // Suggested channel names include ports if the text does.
                 let name = if text.contains('[') { Fabric::channel_name } else { short_name };
                 let names = all().map(|channel| name(fabric, channel)).collect();
                 (format!("no link is called `{text}`"), "known links", names)
@@ -251,8 +251,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a source may ever have a message for a host; for a reply, that host must be able to send
-/// it a message.
+/// Whether a source may ever send a message to a host; for a reply, that host must be able to send
+/// it a request.
 fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     let Some(replies) = source.replies() else {
         return destinations(plan, source).any(|host| host == to);

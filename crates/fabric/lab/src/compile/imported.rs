@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 }
 
-/// All packets take the first routes, which must connect all pairs of hosts.
+/// All packets take the first set of routes, which must connect all pairs of hosts.
 fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
     [
         note(|it| {
@@ -160,7 +160,7 @@ fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
 #[derive(Clone, Copy)]
 pub(super) struct Among {
     pub(super) count: u8,
-    /// Lanes of each VL; `None` for an equal share of all lanes.
+    /// Number of lanes for each VL; `None` to share all lanes equally.
     pub(super) lanes_per_vl: Option<u8>,
 }
 
@@ -172,7 +172,7 @@ pub(super) fn lanes(
     Among { count, lanes_per_vl }: Among,
     gathered: &mut Gathered,
 ) -> Result<Lanes, LabError> {
-    // Probes of admission control use the level of their pair.
+    // Probes of admission control use the service level of their pair.
     let has_probes = source.scenario.network.admission.is_some();
     let is_bound_by_pair = has_probes || classes.all().any(|level| level.is_none());
     let everywhere: Vec<VcClass> = classes.all().flatten().collect();
@@ -204,7 +204,8 @@ struct HighestVl {
     whose: String,
 }
 
-/// Highest VL of all packets, with the first packets that use it; `lanes` has one lane per VL.
+/// Returns the highest VL that any packet uses, with the first packets that use it; `lanes` has one
+/// lane per VL.
 fn highest_vl(
     source: &ScenarioSource,
     fabric: &Fabric,

@@ -48,7 +48,7 @@ pub(crate) fn count_of_lanes(
     Ok(u8::try_from(lanes.count).expect("a check refuses other numbers"))
 }
 
-/// Lane settings before there are routes.
+/// Lane settings that are known before routes exist.
 #[derive(Clone)]
 pub(crate) struct LaneFigures {
     count: u8,
@@ -56,12 +56,12 @@ pub(crate) struct LaneFigures {
     adapter_port: Scheduler,
     classes: ClassLanes,
     levels: Option<ClassLevels>,
-    /// Lanes of each VL of tables; `None` for an equal share of all.
+    /// Number of lanes for each VL of imported tables; `None` to share all lanes equally.
     lanes_per_vl: Option<u8>,
 }
 
 impl LaneFigures {
-    /// Assigns the classes to `count` lanes; each VL of tables is one lane.
+    /// Assigns the classes to `count` lanes; each VL of imported tables gets one lane.
     pub(crate) fn of(
         source: &ScenarioSource,
         count: u8,
@@ -81,7 +81,7 @@ impl LaneFigures {
         &self.classes.by_class
     }
 
-    /// `None` if the VC class of packets depends on the pair.
+    /// Returns the VC class of packets; `None` if it depends on the pair.
     pub(crate) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
             return levels.by_class[class];
@@ -93,12 +93,12 @@ impl LaneFigures {
         self.classes.single_vc_classes(class)
     }
 
-    /// `None` if the VC class depends on the pair.
+    /// Returns the VC class of admission control; `None` if it depends on the pair.
     pub(crate) fn vc_class_of_admission(&self) -> Option<VcClass> {
         if self.levels.is_some() { None } else { self.classes.vc_class_of_admission() }
     }
 
-    /// `None` if the VC class of acknowledgements depends on the pair.
+    /// Returns the VC class of acknowledgements; `None` if it depends on the pair.
     pub(crate) fn vc_class_of_acks(&self, class: usize) -> Option<VcClass> {
         match &self.levels {
             Some(levels) => levels.of_acks.get(&class).copied().flatten(),
@@ -106,7 +106,7 @@ impl LaneFigures {
         }
     }
 
-    /// Puts acknowledgements of these classes on the lanes of the classes.
+    /// Moves the acknowledgements of the given classes to the lanes of these classes.
     fn with_acks_as(&self, classes: impl Iterator<Item = usize>) -> Self {
         let mut other = self.clone();
         for class in classes {
@@ -153,8 +153,8 @@ impl LaneFigures {
         })
     }
 
-    /// Datelines in effect: those configured, or by default those of dimension-order routing if
-    /// every class has a lane for each dateline class.
+    /// Returns the datelines in effect: the configured ones, or by default those of dimension-order
+    /// routing if every class has a lane for each dateline class.
     fn datelines(
         &self,
         source: &ScenarioSource,

@@ -6,7 +6,8 @@ use gingham_net::{AckPlan, AdmissionPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
-/// Classes that packets of a class may be sent as: itself, and the class of its demoted excess.
+/// Returns the classes that packets of a class may be sent as: the class itself, and the class for
+/// its demoted excess.
 pub(crate) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -18,7 +19,7 @@ pub(crate) fn sent_as<'a>(
     std::iter::once(class).chain(demoted)
 }
 
-/// Acknowledgements of a class, for each class as which its packets are sent.
+/// Returns the acknowledgements of a class, one for each class that its packets may be sent as.
 pub(crate) fn acks<'a>(plan: &'a Plan, class: &'a ClassPlan) -> impl Iterator<Item = AckPlan> + 'a {
     sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.ack))
 }
@@ -27,7 +28,7 @@ pub(crate) fn lanes_of_acks(plan: &Plan, ack: AckPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, ack.vc_class)
 }
 
-/// Largest payload of a packet of a message that is sent as a message of `class`.
+/// Largest packet payload when a message of the given length is sent in `class`.
 pub(crate) fn longest_as(
     class: &ClassPlan,
     message_bytes: u32,
@@ -76,7 +77,7 @@ fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
             let mut requests = plan.classes[replies.to.index()].sources.iter();
             requests.any(|of| of.endpoint == source.endpoint && sends_to_itself(plan, of))
         }
-        // Their destinations are listed.
+        // The destinations of these messages are listed.
         MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => false,
     }
 }

@@ -11,19 +11,19 @@ use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassPlan, MeasurePlan, Plan, Quantity, StopPlan};
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Longest run, far below 64 bits of picoseconds: packets in flight must fit.
+/// Longest run, far below 64 bits of picoseconds: times of packets in flight must fit, too.
 pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
-/// Sections of a run that lasts its whole time.
+/// Number of sections in a run that is not stopped early.
 const SECTIONS: u64 = 64;
-/// Sections that an interval needs.
+/// Number of sections that a confidence interval needs.
 const SECTIONS_FOR_INTERVAL: u64 = 20;
 const SAMPLES: RangeInclusive<u64> = 1..=10_000_000;
 const STEPS_MAX: u64 = 100_000;
-/// Limit on the trees of a run, over all searches.
+/// Limit on congestion trees in a run, over all searches.
 const TREES_MAX: u64 = 10_000_000;
 const PERCENTILES_MAX: usize = 100;
-/// Factor on the expected messages above which `stop.messages` is out of reach.
+/// Factor by which `stop.messages` must exceed the expected messages to count as out of reach.
 const MARGIN: f64 = 2.0;
 const MARGIN_MESSAGES: f64 = 1_000.0;
 
@@ -130,8 +130,8 @@ pub(crate) fn wrong_step(source: &ScenarioSource, step: Span) -> Option<Sentence
     })
 }
 
-/// Refuses searches for congestion trees that could find too many, with each channel as the root of
-/// one.
+/// Refuses searches for congestion trees that could find too many trees if every channel were a
+/// root.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("measure.congestion.step", |it| {
         let (step, time) = (it.measure.tree_step?, it.source.scenario.stop.time);
@@ -171,7 +171,7 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
         let is_twice = asked[..place].contains(&percent);
         when!(is_twice, "the {percent}th percentile is there twice")
     };
-    // The default list is not checked: percentiles without enough messages are left out.
+    // The default percentiles are not checked: any without enough messages is omitted.
     let too_few = || {
         let messages = source.scenario.stop.messages.filter(|_| *asked != PERCENTILES_DEFAULT)?;
         let needed = needed_messages(percent);
@@ -184,10 +184,10 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
     out_of_range.or_else(twice).or_else(too_few)
 }
 
-/// Number of messages with one of them beyond the percentile.
+/// Number of messages needed for one of them to lie beyond the percentile.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
 fn needed_messages(percent: f64) -> u64 {
-    // The subtraction cancels the rounding error of a decimal fraction in binary.
+    // The subtraction cancels the binary rounding error of a decimal fraction.
     (100.0 / (100.0 - percent) - 1e-6).ceil() as u64
 }
 
@@ -217,7 +217,8 @@ fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
     active.end.as_ps().min(window.end.as_ps()).saturating_sub(from)
 }
 
-/// Expected messages of a source in `span_ps`; for a backlogged one, those that its link carries.
+/// Expected number of messages from a source in `span_ps`; for a backlogged source, the number that
+/// its link carries.
 #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
 fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     let span_ps = span_ps as f64;
@@ -227,7 +228,7 @@ fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
             let interval = drawn.arrivals.interval_mean_ps(payload, byte_ps);
             span_ps / interval.unwrap_or(payload * byte_ps)
         }
-        // Replies are at most as many as links carry.
+        // Links limit the number of replies.
         MessagePlan::Replies(replies) => span_ps / (replies.lengths.mean_bytes() * byte_ps),
         MessagePlan::Stream(stream) => span_ps * stream.data.messages_per_ps(),
         MessagePlan::Scheduled(schedule) => schedule.len() as f64,

@@ -20,16 +20,16 @@ use gingham_net::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, Wormhole
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
-/// Limit on a mark, far above practical values.
+/// Limit on the length of an in-transit mark, far above practical values.
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
 pub(crate) struct NetworkKind {
-    /// Plan without values that depend on channels.
+    /// Switching plan without values that depend on channels.
     pub(crate) switching: Switching,
     pub(crate) lanes: LaneFigures,
-    /// Bytes of a packet that one switch holds, by class.
+    /// For each class, how many bytes of a packet one switch holds.
     pub(crate) held_bytes: Vec<u64>,
-    /// Smallest input buffer of a switch, if buffers grow with their cables.
+    /// Smallest input buffer of a switch, if buffers are enlarged for their cables.
     pub(crate) slack: Option<SlackBuffer>,
 }
 
@@ -69,7 +69,7 @@ impl NetworkKind {
         }
     }
 
-    /// Delays of a switch by key; routing cycles are checked elsewhere.
+    /// Returns the delays of a switch with their keys; routing cycles are checked elsewhere.
     pub(crate) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => vec![
@@ -91,7 +91,8 @@ impl NetworkKind {
         }
     }
 
-    /// Time to forward a header, if a slack buffer must hold flits that arrive meanwhile.
+    /// Time to forward a header, with its key, if a slack buffer must hold the flits that arrive
+    /// meanwhile.
     pub(crate) fn header_delay(&self) -> Option<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => {
@@ -170,7 +171,7 @@ pub(crate) struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// Largest buffer in bytes, if buffers differ between channels.
+    /// Returns the largest buffer in bytes, if buffer sizes differ between channels.
     pub(crate) fn largest_buffer_bytes(&self) -> Option<u64> {
         match self.kind.switching {
             Switching::Wormhole(_) => {
@@ -185,7 +186,7 @@ impl Links<'_> {
         over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
     }
 
-    /// Time of a byte on the cable of a host, in picoseconds.
+    /// Returns the transmission time of a byte on a host's cable, in picoseconds.
     pub(crate) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
         self.kind.switching.byte_ps(channel)

@@ -58,8 +58,8 @@ pub(super) fn plan(
     Ok((packets, LaneFigures::of(source, count, ports)?))
 }
 
-/// Payload of a packet that fills the smallest buffer of some lanes; adaptive segments count it per
-/// switch.
+/// Payload of a packet that fills the smallest buffer of the given lanes; adaptive segmentation
+/// counts it for each switch.
 pub(super) fn held_bytes(packets: &PacketsPlan, lanes: LaneSet) -> u64 {
     let blocks = lanes.lanes().map(|lane| packets.buffer_blocks[usize::from(lane)]).min();
     let bytes = u64::from(blocks.unwrap_or(1)) * u64::from(BLOCK_BYTES);

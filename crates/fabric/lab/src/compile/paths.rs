@@ -28,7 +28,8 @@ use gingham_topology::{EndpointId, Fabric, NodeId};
 use std::ops::Range;
 
 const WAYS: &str = "by-length, at-random or by-contention";
-/// Allowed contention coefficients: no packet leaves in less than the time of its flits.
+/// Allowed contention coefficients: below 1, a packet would leave in less than its transmission
+/// time.
 const FROM_1: Range<f64> = 1.0..f64::INFINITY;
 
 pub(crate) fn paths(
@@ -38,7 +39,7 @@ pub(crate) fn paths(
     gathered: &mut Gathered,
 ) -> Result<RoutingScheme, LabError> {
     let written = &source.scenario.routing;
-    // Routing a large fabric takes a while: checks without routes come first.
+    // Checks that need no routes come first, because routing a large fabric is slow.
     if let Some(alternative) = &written.alternative {
         check(&of_alternative(), &Subject::of_table(source, "routing", alternative), gathered)?;
     }
@@ -49,7 +50,7 @@ pub(crate) fn paths(
     if let Some(routes) = imported {
         return Ok(RoutingScheme::by_pair(routes));
     }
-    // A packet that chooses between two paths carries its route.
+    // A packet that chooses between two paths must carry its route.
     let form = match (written.form, &written.alternative) {
         (None, None) if written.adaptive.is_some() => Form::Table,
         (Some(form), _) => form,
@@ -149,7 +150,7 @@ fn contention(paths: &AlternativePaths) -> Option<&ByContention> {
     }
 }
 
-/// Refuses a weight at which the coefficient would never change.
+/// Refuses a weight that would never change the coefficient.
 fn wrong_weight(weight: f64) -> Option<Sentence> {
     let weight = outside(weight, 0.0..1.0)?;
     say!(
@@ -212,7 +213,7 @@ fn joined_by_one(
     let (Routes::Source(one), Routes::Source(other)) = (one, other) else { return None };
     let leads =
         |switch: NodeId, to| (one.kept(switch, to).is_some(), other.kept(switch, to).is_some());
-    // Hosts of one switch share their paths.
+    // Hosts of one switch share their paths, and one of them suffices.
     let mut seen = vec![false; fabric.nodes().len()];
     for from in hosts(fabric) {
         let switch = fabric.target(fabric.endpoint_channel(from)).node;
@@ -245,7 +246,7 @@ pub(crate) fn prove(
     if let (Some(lanes), false) = (routes.lanes, allow_deadlock) {
         check(&adaptive::of_lanes(), &Subject::of_table(source, "", (kind, lanes)), gathered)?;
     }
-    // Only hosts send: deadlocks between aggregation nodes and routers do not matter here.
+    // Only hosts send here: deadlocks of packets from aggregation nodes and routers do not matter.
     let proof = routing::prove_between_hosts(fabric, routes);
     match &proof {
         Proof::Cycle { buffers } if !allow_deadlock => {
@@ -291,7 +292,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     ]
 }
 
-/// Whether packets may take the primary and the alternative path; `None` without sources.
+/// Whether any packet may take the primary path and the alternative path; `None` without sources.
 fn used(plan: &Plan) -> Option<[bool; 2]> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());
@@ -328,7 +329,7 @@ mod tests {
     fn pair_connected_by_one_path_only_is_found() {
         let (fabric, joined) = routed(JOINED);
         assert_eq!(joined_by_one(&fabric, &joined, &joined), None);
-        // Without the cable between the switches only h0 and h1 are still connected.
+        // Without the cable between the switches, only h0 and h1 are still connected.
         let (_, parted) = routed(&JOINED.replace(r#"{ ends = ["s0", "s1"] },"#, ""));
         for (one, other) in [(&joined, &parted), (&parted, &joined)] {
             let (from, to) = joined_by_one(&fabric, one, other).unwrap();

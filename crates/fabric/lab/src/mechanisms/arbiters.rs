@@ -24,7 +24,7 @@ use gingham_topology::subnet::PortKind;
 trait Place {
     fn key(self) -> &'static str;
 
-    /// Kind of ports that determines the tables in `opensm.conf`.
+    /// Kind of port whose tables in `opensm.conf` apply here.
     fn port_kind(self) -> PortKind;
 }
 
@@ -48,7 +48,7 @@ impl Place for ArbiterPlace {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Among {
-    /// Lanes of a channel.
+    /// Number of lanes of a channel.
     pub(crate) count: u8,
     pub(crate) flit_bytes: u32,
     pub(crate) cut_through: LaneSet,

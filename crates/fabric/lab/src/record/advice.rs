@@ -5,14 +5,15 @@ use super::view::RunView;
 use gingham_net::measure::Estimate;
 use gingham_net::{ClassId, Status};
 
-/// Advised load of a saturated class, as a fraction of the accepted load.
+/// Advised load of a saturated class, as a fraction of its accepted load.
 const SAFE: f64 = 0.95;
-/// Advised load as a fraction of the bound, which does not include gaps between packets.
+/// Advised load as a fraction of the load bound, which ignores gaps between packets.
 const SAFE_OF_BOUND: f64 = 0.9;
 /// Safety factor on the estimated length of a run.
 const MARGIN: f64 = 1.1;
 
-/// Messages of a run that ends by their number; as a rule each of its 20 sections then has some.
+/// Messages of a run that ends after a number of messages; each of its 20 sections then usually has
+/// some.
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
 /// Limit on the decimal places of a percentage.
@@ -20,9 +21,9 @@ const DIGITS_MAX: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Need {
-    /// Factor for the length of the window.
+    /// Factor by which to lengthen the window.
     Window(f64),
-    /// Factor for the length of the run, warm-up included.
+    /// Factor by which to lengthen the run, including warm-up.
     Run(f64),
 }
 
@@ -33,7 +34,7 @@ impl Need {
         }
     }
 
-    /// Required end of the run, in picoseconds.
+    /// Returns the required end of the run, in picoseconds.
     fn enough_ps(self, view: &RunView<'_>, class: ClassId) -> f64 {
         match self {
             Self::Window(factor) => {
@@ -57,7 +58,7 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     if *status == Status::Finished {
         return "its sources had ended; let them send for longer".to_owned();
     }
-    // An interrupted run may have been set to last much longer than needed.
+    // The configured length of an interrupted run may be much longer than needed.
     let floor = if *status == Status::Running { 0.0 } else { real(stop.time.as_ps()) * MARGIN };
     if let (true, Some(messages)) = (view.report.window().end < stop.time, stop.messages) {
         let enough =
@@ -68,8 +69,8 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     format!("let the run last about {} (stop.time)", formatted(enough_ps))
 }
 
-/// Advice if the sources of a class, or of one that it waits for, had ended: a longer run would not
-/// make it send more.
+/// Explains that sources of a class, or of a class that it waits for, had ended: a longer run would
+/// not create more messages.
 fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     let end = view.report.window().end;
     let classes = &view.plan().classes;
@@ -115,7 +116,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
         return "offer less".to_owned();
     }
     let index = first.index();
-    // Every replied message has one reply.
+    // Every message with a reply has exactly one.
     let fewer = match plan.offered_load(first) {
         Some(offered) => {
             let accepted = offered * asked.accepted_load / asked.generated_load;
@@ -154,7 +155,7 @@ pub(super) fn percent(share: f64) -> String {
     if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// Share and interval as percentages, to two digits of the interval.
+/// Formats a share and its interval as percentages, with two significant digits of the interval.
 pub(super) fn share(estimate: Estimate) -> String {
     let [mean, half] = [estimate.mean, estimate.half_width.unwrap_or(0.0)].map(|it| 100.0 * it);
     let tenths = std::iter::successors(Some(1.0), |unit| Some(unit / 10.0)).take(DIGITS_MAX);
@@ -170,7 +171,7 @@ pub(super) fn short(ps: u64) -> String {
     formatted(real((ps + unit / 2) / unit * unit))
 }
 
-/// Picoseconds in the largest suitable unit, in the syntax of scenarios.
+/// Formats picoseconds in the largest suitable unit, in the syntax of scenarios.
 fn formatted(ps: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
     let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);
@@ -190,7 +191,7 @@ fn in_two_digits(value: f64, round: impl Fn(f64) -> f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return value;
     }
-    // An exact power of ten: 0.38 stays 0.38.
+    // The scale is an exact power of ten, which keeps 0.38 exactly 0.38.
     let (mut digits, mut power) = (value, 0_i32);
     while digits >= 100.0 {
         digits /= 10.0;

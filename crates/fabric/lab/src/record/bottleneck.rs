@@ -39,7 +39,7 @@ pub struct BusyChannel {
     pub examples: Vec<String>,
 }
 
-/// Busiest channels in descending order; ties in the order of channels.
+/// Busiest channels in descending order of load; ties keep the order of channels.
 pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
     let mut busy: Vec<(ChannelId, Estimate)> =
         links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();

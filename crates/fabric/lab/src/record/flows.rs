@@ -170,7 +170,7 @@ mod tests {
         warm_up = "0 s"
     "#;
 
-    /// Record of a run without traffic, with the reports of `story` in its collector.
+    /// Returns the record of a run without traffic, after `story` has reported to its collector.
     fn record(change: impl Fn(&mut Plan), story: impl Fn(&mut Collector)) -> Record {
         let overrides = Overrides::texts(Vec::new());
         let source = ScenarioSource::parse("two.toml", TWO, Path::new("."), &overrides).unwrap();
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Reports a message of 1,000 bytes of a flow; times in nanoseconds.
+    /// Reports a message of 1,000 bytes in a flow; times are in nanoseconds.
     fn carry(collector: &mut Collector, flow: usize, created_ns: u64, delivered_ns: u64) {
         let [created, delivered] = [created_ns, delivered_ns].map(|ns| Time::from_ps(1_000 * ns));
         let message = Message {
@@ -285,7 +285,7 @@ mod tests {
         let class = &record.classes[0];
         assert!((class.fairness.unwrap() - 0.8).abs() < 1e-12);
         assert_eq!((class.fairness_half_width, class.acks_waiting_max), (None, 7));
-        // Averaged over two flows.
+        // The rates are averages over two flows.
         let held =
             [class.held_window, class.held_rate_limit, class.held_tokens].map(Option::unwrap);
         assert!((held[0] - 0.2).abs() < 1e-12 && (held[1] - 0.05).abs() < 1e-12);
@@ -348,7 +348,7 @@ mod tests {
                 window_steps: 3,
             };
         };
-        // A flit takes 6,250 ps; a step is 80 of them.
+        // A flit takes 6,250 ps; a step lasts 80 flit times.
         let sampled = |collector: &mut Collector| {
             for (ps, data_flits) in [(500_000, 40), (1_000_000, 60)] {
                 let count = ChannelCount { data_flits, ..ChannelCount::default() };

@@ -16,25 +16,25 @@ use gingham_net::{ClassId, ClassPlan, Excess, Hold, Plan, REFILL_BYTES};
 use gingham_results::real;
 use gingham_topology::EndpointId;
 
-/// Tolerance below a bound within which it counts as reached: the half-width of the accepted
-/// payload, clamped to this range, as fractions of the bound.
+/// Tolerance within which the accepted payload counts as having reached a limit: its half-width,
+/// clamped to this range, as fractions of the limit.
 const NEAR: [f64; 2] = [0.005, 0.02];
-/// Share of time that full windows hold flows back, above which the window may be the limit.
+/// Share of time with flows held back by full windows, above which the window may be the limit.
 const MUCH: f64 = 0.5;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Limit {
-    /// Rate of the token buckets.
+    /// Limit by the rate of the token buckets.
     Policing,
-    /// Rate limit of each flow.
+    /// Limit by the rate limit of each flow.
     FlowRate,
-    /// Possible limit by the window of each flow, of `packets` packets, which held flows back for a
-    /// share `held` of the time.
+    /// Possible limit by the window of each flow: `packets` is its size, and `held` the share of
+    /// time for which it held flows back.
     Window { packets: u32, held: f64 },
 }
 
 impl Limit {
-    /// `None` if the limit is the network or the offered load.
+    /// Determines the limiting key; `None` if the network or the offered load is the limit.
     pub(super) fn of(view: &RunView<'_>, id: ClassId, of: &ClassReport) -> Option<Self> {
         let class = &view.plan().classes[id.index()];
         let accepted = of.accepted_bytes_per_ps?;
@@ -61,7 +61,7 @@ fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> 
     (!rates.is_empty()).then(|| accepted_bytes_per_ps / rates.iter().sum::<f64>())
 }
 
-/// Payload rate of flows as a share of their rate limit, averaged over flows.
+/// Payload rate of flows as a share of their rate limit, averaged over the flows.
 fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     let rate_limit = view.plan().classes[id.index()].rate_limit.as_ref()?;
     let refill = |source: EndpointId| rate_limit.refill[source.index()];
@@ -74,10 +74,10 @@ fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / real(shares.len() as u128))
 }
 
-/// Whether a rate is below that of the endpoint's link, and can be raised.
+/// Whether a rate is lower than that of the endpoint's link, and could therefore be raised.
 fn is_slower(plan: &Plan, endpoint: EndpointId, refill: Span) -> bool {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
-    // Refill times are rounded to a picosecond in `REFILL_BYTES`.
+    // Refill times are rounded to whole picoseconds per `REFILL_BYTES`.
     real(refill.as_ps().into()) > byte_ps * real(REFILL_BYTES.into()) + 1.0
 }
 

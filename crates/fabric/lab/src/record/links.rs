@@ -31,7 +31,7 @@ pub struct LinkTotals {
     pub utilisation_max: f64,
 }
 
-/// Rows by channel, except for channels to switch ports 0.
+/// Returns one row for each channel, except for channels to switch ports 0.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
     let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {

@@ -1,4 +1,4 @@
-//! Table of messages of the sample, or of all delivered.
+//! Table of messages: a sample, or all delivered messages.
 
 use gingham_net::{Conformance, Delivery, Plan};
 use gingham_results::{Builder, Table};

@@ -3,7 +3,7 @@
 use gingham_results::{Builder, Table};
 use gingham_topology::{Fabric, Guid, Node};
 
-/// Nodes in canonical order, except for switch ports 0.
+/// Returns a row for each node in canonical order, except for switch ports 0.
 pub(super) fn table(fabric: &Fabric) -> Table {
     columns(fabric.listed_nodes())
 }

@@ -20,13 +20,13 @@ use gingham_kernel::Span;
 use gingham_net::traffic::{ArrivalPlan, DataPlan, MessagePlan, PeriodPlan, SourcePlan};
 
 const PERIODS_MIN: f64 = 40.0;
-/// Largest relative half-width of the offered load.
+/// Largest accepted relative half-width of the offered load.
 const WIDTH_MAX: f64 = 0.1;
-/// Step factor of the search for an advised window.
+/// Factor between window lengths in the search for an advised window.
 const STEP: f64 = 1.1;
 const STEPS_MAX: usize = 200;
 
-/// Source with periods, and its share in the load of all such sources.
+/// Source with on-off periods, and its share in the load of all sources that have periods.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
@@ -64,14 +64,14 @@ fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {
 
 const LONGEST: f64 = 1e6;
 
-/// Relative standard error of the load of all sources within a span.
+/// Returns the relative standard error of the total load of all sources within a span.
 fn load_error(sources: &[Weighted<'_>], span: Span) -> f64 {
     let errors = sources.iter().map(|(periods, rate)| rate * periods.load_error(span));
     let square: f64 = errors.map(|error| error * error).sum();
     square.sqrt() / sources.iter().map(|(_, rate)| rate).sum::<f64>()
 }
 
-/// On-off periods of a source, and its mean rate in bytes per picosecond.
+/// Returns the on-off periods of a source, and its mean rate in bytes per picosecond.
 fn periods_of(source: &SourcePlan, byte_ps: f64) -> Option<Weighted<'_>> {
     match &source.messages {
         MessagePlan::Drawn(drawn) => match &drawn.arrivals {
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn each_source_needs_forty_periods() {
-        // The load is well known, but 39 periods are too few for 20 batches.
+        // The load is known precisely, but 39 periods are too few for 20 batches.
         let (_, factor) = lack_of(1_000, 39).unwrap();
         assert!((factor - STEP).abs() < 1e-9, "{factor}");
         assert_eq!(lack_of(1_000, 40), None);

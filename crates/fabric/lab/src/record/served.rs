@@ -31,7 +31,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MESSAGES_MIN: u64 = 30;
-/// Share of its payload left behind above which an endpoint falls behind.
+/// Share of undelivered payload above which an endpoint counts as falling behind.
 const BEHIND: f64 = 0.05;
 
 /// Service of the least served endpoints of a class.
@@ -64,9 +64,9 @@ pub struct ServedSummary {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub(super) summary: ServedSummary,
-    /// Destinations that fall behind, the worst first, with the share delivered.
+    /// Destinations that fall behind, the worst first, with the delivered share of their payload.
     pub(super) destinations: Vec<(String, f64)>,
-    /// Senders that fall behind, likewise.
+    /// Senders that fall behind, the worst first, with their delivered share.
     pub(super) senders: Vec<(String, f64)>,
 }
 
@@ -149,12 +149,12 @@ fn least_sender(
         least_bytes.into_keys().map(|sender| (sender, accepted(sender))).collect()
     };
     let (sender, load) = loads.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    // If all are served alike, chance puts the least above the mean.
+    // If all are served equally, random variation would put the least served above the mean.
     let mean = Capacity::of(plan, id).load(delivered.values().sum(), span);
     Some((plan.fabric.endpoint_name(sender), load.min(mean)))
 }
 
-/// Payload of [`MESSAGES_MIN`] of the longest messages, by sender.
+/// Returns, for each sender, the payload of [`MESSAGES_MIN`] messages of maximum length.
 fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     let mut least: BTreeMap<EndpointId, u64> = BTreeMap::new();
     for source in &class.sources {
@@ -165,7 +165,7 @@ fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     least
 }
 
-/// Senders' shares of the offered load; empty without a load.
+/// Returns the senders' shares of the offered load; empty if there is no offered load.
 fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     let Some(offered) = plan.offered_load(id) else { return BTreeMap::new() };
     let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();

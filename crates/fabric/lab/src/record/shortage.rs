@@ -17,22 +17,22 @@ use super::view::RunView;
 use crate::compile::quantity_name;
 use gingham_net::measure::{ClassReport, WarmUp};
 
-/// Relative half-width above which the mean latency counts as unknown.
+/// Relative half-width of the confidence interval above which the mean latency counts as unknown.
 const WIDE: f64 = 0.2;
-/// Smallest change over the window that counts as a trend, as a share of the mean.
+/// Smallest change of latency over the window that counts as a trend, as a share of the mean.
 const MATTERS: f64 = 0.1;
-/// Limit on the share of created messages left behind.
+/// Limit on the share of created messages that remain undelivered.
 const LEFT_BEHIND: f64 = 0.05;
-/// Independent messages that as a rule determine the mean latency to a tenth; with a wider
-/// interval, they depend on each other.
+/// Number of independent messages that usually determines the mean latency to a tenth; if the
+/// interval is still wider, the messages depend on each other.
 const MESSAGES_FOR_BURSTS: u64 = 500;
-/// Half-widths of the share left behind that as a rule must fit below [`LEFT_BEHIND`].
+/// Number of half-widths of the undelivered share that should usually fit below [`LEFT_BEHIND`].
 const SAFE_HALF_WIDTHS: f64 = 2.0;
-/// Range of the factor advised for trends.
+/// Range of the factor by which a run with a trend should be longer.
 const LONGER: [f64; 2] = [2.0, 10.0];
 
-/// Minimum length of a window, in mean network latencies, for a growing backlog to be evidence of
-/// saturation; before, it grows even in a network that carries its load.
+/// Minimum length of a window, in mean network latencies, for a growing backlog to indicate
+/// saturation; earlier, the backlog grows even in a network that carries its load.
 const LATENCIES_MIN: f64 = 5.0;
 
 type Lack = (String, Need);
@@ -45,7 +45,7 @@ pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Op
     Some(format!("{reason}: {longer}{}", or_less(view, asked, of)))
 }
 
-/// Main reason first.
+/// Lists all reasons why the run is too short, the main reason first.
 fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     if of.created.messages == 0 {
         let reason = "its sources created no message in the window".to_owned();
@@ -78,12 +78,12 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     lacks
 }
 
-/// Lack of a window of only a few mean network latencies, while the network still fills, or without
-/// any delivery.
+/// Returns a lack if the window spans only a few mean network latencies, while the network still
+/// fills, or has no delivery.
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
     let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
-    // Without a message both created and delivered in the window there is no mean.
+    // Without a message that is both created and delivered in the window, there is no mean.
     let least_ps = || view.report.least_network_latency_ps(asked.class);
     let Some(latency_ps) = latency_ps.or_else(least_ps) else {
         let reason = "no message was delivered".to_owned();
@@ -131,7 +131,7 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
             "the backlog may grow by up to {most_percent} of what is created, for all that the run shows, and \
              {enough} is too much"
         );
-        // The mean share left behind stays equal in a longer run; only its half-width shrinks.
+        // The mean undelivered share stays equal in a longer run; only its half-width shrinks.
         let safe = left.mean.max(0.0) + SAFE_HALF_WIDTHS * (most - left.mean);
         (reason, (safe / LEFT_BEHIND).clamp(LONGER[0], LONGER[1]))
     })
@@ -174,12 +174,12 @@ fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64
     })
 }
 
-/// Factor that gives each of 20 batches some messages.
+/// Factor for the run length that gives each of 20 batches some messages.
 fn factor_for_interval(followed_messages: u64) -> f64 {
     (200.0 / real(followed_messages.max(1))).max(2.0)
 }
 
-/// See [`messages_for_backlog`].
+/// Factor for the run length; see [`messages_for_backlog`].
 fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64 {
     let (true, Some(latency)) = (asked.open_loop, of.latency_ps) else { return 1.0 };
     let created = real(of.created.messages);
@@ -187,11 +187,11 @@ fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64
     messages_for_backlog(created, created * latency.mean / window_ps) / created
 }
 
-/// Number of messages that rules out a growing backlog, with `in_flight` in flight in a run of
-/// `created`. The numbers in flight at the ends of a batch vary by their square root if the ends
-/// are far apart, as in a Poisson distribution. A share of 2.09 sqrt(20 * 2 * under way) / N of N
-/// messages in 20 batches therefore stays behind by chance. The first messages met few others, so
-/// their latencies are too low.
+/// Number of messages that rules out a growing backlog, for a run of `created` messages with
+/// `in_flight` in flight. At the ends of a batch, the number in flight varies by its square root if
+/// the ends are far apart (Poisson distribution). A share of 2.09 sqrt(20 * 2 * in flight) / N of N
+/// messages in 20 batches therefore stays undelivered by chance. The first messages meet few
+/// others, so their latencies are too low.
 fn messages_for_backlog(created: f64, in_flight: f64) -> f64 {
     let later = in_flight * (1.0 + 10.0 / created);
     SAFE_HALF_WIDTHS * 2.09 * (40.0 * later).sqrt() / LEFT_BEHIND
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(of(-0.01, Some(0.05), true), None);
         assert_eq!(of(0.01, Some(0.2), false), None);
         assert_eq!(of(0.01, None, true), None);
-        // 3 % and twice the 12 % of chance, over 5 %.
+        // 3 %, and twice the random 12 %, over 5 %.
         let (reason, factor) = of(0.03, Some(0.12), true).unwrap();
         assert!(reason.starts_with("the backlog may grow by up to 15 % of what is created"));
         assert!((factor - 5.4).abs() < 1e-9);
@@ -276,7 +276,7 @@ mod tests {
     fn messages_for_backlog_follow_from_messages_in_flight() {
         // 2 * 2.09 * sqrt(40 * 4 * 1.01) / 0.05
         assert!((messages_for_backlog(1000.0, 4.0) - 1062.7).abs() < 0.1);
-        // With ten messages at first, twice as many may be in flight later.
+        // If the run had only ten messages, twice as many may later be in flight.
         assert!((messages_for_backlog(10.0, 2.0) - 1057.5).abs() < 0.1);
     }
 
@@ -320,7 +320,7 @@ mod tests {
         );
         let (reason, factor) = of(None, Some(3.0), true).unwrap();
         assert_eq!((reason, factor), (format!("messages under way rise by 300 % {over}"), 10.0));
-        // A falling backlog is harmless; that of a closed-loop class depends on the network.
+        // A falling backlog is harmless; the backlog of a closed-loop class depends on the network.
         assert_eq!(of(None, Some(-3.0), true), None);
         assert_eq!(of(None, Some(3.0), false), None);
     }

@@ -1,4 +1,4 @@
-//! Verdicts: the quality of a run's numbers, the reason, and advice.
+//! Verdicts on the quality of a run's numbers, with reason and advice.
 
 use super::ClassSummary;
 use super::advice::{self, percent};
@@ -51,7 +51,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Name in results.
+    /// Name of the verdict in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",

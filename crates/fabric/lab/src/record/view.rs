@@ -1,4 +1,4 @@
-//! A run as input of its report.
+//! A run as the input of its record.
 
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;

@@ -18,9 +18,9 @@ use gingham_kernel::{Bytes, Rate, Span};
 use gingham_net::{BLOCK_BYTES, SlackBuffer};
 use serde::Deserialize;
 
-/// Cycles from a head's arrival to its start on the next cable, without `pipeline_cycles` and
-/// `routing_cycles` (`docs/concepts/virtual-lanes.md`). Derived parameters set `routing_cycles` to
-/// 0, because a routing cycle would cost rate between two packets.
+/// Cycles from a head's arrival to its start on the next cable, in addition to `pipeline_cycles`
+/// and `routing_cycles` (`docs/concepts/virtual-lanes.md`). Derived parameters set `routing_cycles`
+/// to 0, because a routing cycle would reduce the rate by a gap between packets.
 const STAGES: u64 = 4;
 
 /// Largest depth of a lane, in flits.
@@ -28,7 +28,7 @@ const DEPTH_MAX: u64 = 65_535;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
-/// Length of the mark before the rest of the route of an in-transit host.
+/// Length of the mark that precedes the remaining route at an in-transit host.
 const MARK: Bytes = Bytes(2);
 
 /// Link rate if none is given.
@@ -37,7 +37,7 @@ pub(super) const RATE: Rate = Rate::from_bytes_per_second(1_000_000_000);
 /// Flit size if none is given.
 const FLIT: Bytes = Bytes(64);
 
-/// Network section of a preset, and that of a scenario, which takes precedence.
+/// Network sections of a preset and of a scenario; keys of the scenario take precedence.
 #[derive(Clone, Copy)]
 pub(super) struct Layers<'a> {
     pub(super) preset: &'a Network,

@@ -23,7 +23,8 @@ pub(crate) fn completed(
     completed.scenario.network.preset = Some(preset);
     let file = preset.file();
     if let Some(packet) = file.datasheet.packet {
-        // Packets as long as the preset's limit follow a limit in the scenario in either direction.
+        // A packet length equal to the preset's limit also follows a limit in the scenario, up or
+        // down.
         let is_longest = file.network.packet_max == Some(packet);
         let limited = |most| if is_longest { most } else { packet.min(most) };
         let packet = completed.scenario.network.packet_max.map_or(packet, limited);
@@ -37,7 +38,7 @@ pub(crate) fn completed(
     Ok(completed)
 }
 
-/// Description of the network for titles, with defaults from the fabric.
+/// Describes the network for titles, with defaults from the fabric.
 pub fn describe_network(source: &ScenarioSource) -> Result<String, LabError> {
     let completed = completed(source, &fabric(source)?)?;
     Ok(completed.scenario.network.describe())
@@ -62,7 +63,7 @@ fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, In
     }
 }
 
-/// Rejects an InfiniBand preset if all cables are of other known generations.
+/// Rejects an InfiniBand preset if all cables are known to be of other generations.
 fn check_speeds(
     source: &ScenarioSource,
     preset: Preset,
@@ -89,7 +90,7 @@ fn generations(fabric: &Fabric) -> impl Iterator<Item = Generation> {
     fabric.cables().iter().filter_map(generation)
 }
 
-/// InfiniBand generation of a cable; its width may be unknown.
+/// Returns the InfiniBand generation of a cable; the width may be unknown.
 fn generation(cable: &Cable) -> Option<Generation> {
     match (cable.speed, cable.partial_speed) {
         (Some(LinkSpeed::InfiniBand { generation, .. }), _)

@@ -102,11 +102,11 @@ impl JsonSchema for Preset {
     }
 }
 
-/// Longest path MTU of InfiniBand, the largest payload of a packet (InfiniBand Architecture
+/// Longest path MTU of InfiniBand: the largest payload of a packet (InfiniBand Architecture
 /// Specification, Volume 1, section 7.7.8).
 pub(crate) const INFINIBAND_PACKET_MAX: Bytes = Bytes(4_096);
 
-/// InfiniBand presets by generation; FDR10 has the switches of FDR.
+/// InfiniBand preset for each generation; FDR10 uses the switches of FDR.
 const GENERATIONS: [(Generation, Preset); 9] = [
     (Generation::Sdr, Preset::InfinibandSdr),
     (Generation::Ddr, Preset::InfinibandDdr),
@@ -120,7 +120,7 @@ const GENERATIONS: [(Generation, Preset); 9] = [
 ];
 
 impl Preset {
-    /// Preset of a network that names none, over a fabric that does not determine one.
+    /// Preset for a scenario that names none, on a fabric that does not determine one.
     pub const DEFAULT: Self = Self::Myrinet1280;
 
     pub(super) fn of_generation(generation: Generation) -> Self {
@@ -132,7 +132,7 @@ impl Preset {
         GENERATIONS.iter().any(|(_, preset)| *preset == self)
     }
 
-    /// Whether the preset models links of a generation; `None` if not of InfiniBand.
+    /// Whether the preset models links of a generation; `None` if it is not an InfiniBand preset.
     pub(super) fn stands_for(self, generation: Generation) -> Option<bool> {
         self.is_infiniband().then(|| Self::of_generation(generation) == self)
     }
@@ -155,7 +155,7 @@ impl Preset {
         })
     }
 
-    /// Switching kind that its paper models, for the preset of a paper.
+    /// Switching kind that the paper of the preset models; `None` for other presets.
     pub(crate) fn modelled_kind(self) -> Option<SwitchingName> {
         self.file().network.switching
     }
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Missing keys come from defaults that belong to no particular network.
+    /// Missing keys would come from defaults that belong to no particular network.
     #[test]
     fn presets_set_every_link_header_and_lane_key() {
         for preset in Preset::ALL {

@@ -11,7 +11,7 @@
 //! overridden by the keys of the preset and then of the scenario.
 
 pub(crate) trait Over<T> {
-    /// `base` with the written values in place of its own.
+    /// Overrides the values of `base` by the written values.
     fn over(&self, base: T) -> T;
 }
 

@@ -14,9 +14,10 @@ use std::ops::{Range, RangeInclusive};
 
 /// Longest on or off period; no run lasts longer.
 const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
-/// Allowed tail indices; the mean of a heavier tail is not reached within any run.
+/// Allowed tail indices; with a heavier tail, no run would reach the mean.
 pub(crate) const SHAPES: RangeInclusive<f64> = 1.01..=f64::MAX;
-/// Limit on the on periods between two messages; silent periods only cost time.
+/// Limit on the number of on periods between two messages; on periods without a message only cost
+/// time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 /// Tolerance for loads that add up to 1.
 const ROUNDING: f64 = 1e-9;
@@ -26,7 +27,7 @@ pub(crate) fn is_too_much(load: f64) -> bool {
     load > 1.0 + ROUNDING
 }
 
-/// Rounds a limit of a load to few digits, and never above the limit.
+/// Rounds a load limit down to a few digits.
 pub(crate) fn shown_limit(load: f64) -> f64 {
     let mut scale = 1e4;
     while load * scale < 1e3 {
@@ -160,8 +161,8 @@ impl Sending<'_> {
     }
 }
 
-/// Refuses more than a thousand on periods between two messages, and Bernoulli loads above one
-/// message per cycle.
+/// Refuses Bernoulli loads above one message per cycle, and more than a thousand on periods between
+/// two messages.
 pub(super) fn of_host<'a>() -> [Check<Sending<'a>>; 2] {
     [
         refuse("arrivals", |it| {

@@ -17,14 +17,15 @@ pub(crate) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId
     hosts_matching(context, "hosts", patterns)
 }
 
-/// Patterns may overlap; a host or pattern listed twice is an error.
+/// Returns the hosts that match the patterns. Patterns may overlap; listing a host or pattern twice
+/// is an error.
 pub(crate) fn hosts_matching(
     context: &ClassContext<'_>,
     key: &str,
     patterns: &[String],
 ) -> Result<Vec<EndpointId>, LabError> {
     let mut chosen = vec![false; context.fabric.endpoints().len()];
-    // For each endpoint, the entry that names it without wildcards.
+    // For each endpoint, the index of the entry that names it without wildcards.
     let mut named: Vec<Option<usize>> = vec![None; chosen.len()];
     for (index, pattern) in patterns.iter().enumerate() {
         let matched = matching(context.fabric, pattern);

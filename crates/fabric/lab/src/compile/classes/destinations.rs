@@ -17,10 +17,10 @@ use std::sync::Arc;
 pub(super) enum Aim {
     At {
         destinations: DestinationPlan,
-        /// Load of the host over that of the class.
+        /// Ratio of the host's load to the load of the class.
         load_factor: f64,
     },
-    /// Silent host; the reason is a predicate to follow "N of M hosts".
+    /// Host that sends nothing; the reason is a predicate that follows "N of M hosts".
     Nowhere(&'static str),
 }
 
@@ -147,7 +147,7 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
                 Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
                 Within::Class => ("one another only".to_owned(), "class"),
             };
-            // The only sender of a class has no other host of the class to send to.
+            // The only sending host of a class has no other host of the class to send to.
             when!(
                 count != all && count != 1,
                 "its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"
@@ -156,7 +156,7 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
     ]
 }
 
-/// Without destinations, the source is silent for the reason `why_none`.
+/// Sends uniformly to other hosts; without any, the source is silent for the reason `why_none`.
 pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     if others.has_any() {
         Aim::at(DestinationPlan::Uniform(others))
@@ -201,8 +201,8 @@ fn of_asymmetric<'a>() -> [Check<To<'a, ()>>; 2] {
     ]
 }
 
-/// Refuses self-traffic in fabrics and networks that cannot return it, or that are outside the
-/// proof of deadlock freedom.
+/// Refuses traffic from a host to itself if the fabric or network cannot return it, or if the
+/// deadlock proof does not cover it.
 fn to_itself(context: &ClassContext<'_>, hosts: &[EndpointId], cure: &str) -> Option<Sentence> {
     if context.source.scenario.routing.lane_tables.is_some() {
         return say!(
@@ -277,7 +277,7 @@ fn to_hot_spot(
     let mut near: BTreeMap<EndpointId, Arc<[EndpointId]>> = BTreeMap::new();
     let aim = |host: &EndpointId| {
         let all = super::chosen_hosts::hosts_near(context, *host);
-        // Hosts of one island share one list, keyed by the first host on it.
+        // Hosts of one island share one list, whose key is the first host of the island.
         let island = *all.among.first()?;
         let joined = || hot.iter().copied().filter(|h| context.hosts.joined(*host, *h)).collect();
         let among = near.entry(island).or_insert_with(joined);

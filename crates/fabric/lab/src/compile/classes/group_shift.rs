@@ -76,7 +76,7 @@ fn to_any(
     members.iter().map(aim).collect()
 }
 
-/// Hosts of at least two groups.
+/// Divides the hosts into at least two groups.
 fn groups(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -120,8 +120,8 @@ fn groups(
     Ok(groups)
 }
 
-/// Nearest group sizes below and above `size` that divide `count` hosts into groups which a shift
-/// by `by` maps to others; may be empty.
+/// Returns the group sizes nearest to `size`, below and above, that divide `count` hosts into
+/// groups and allow a shift by `by` without self-traffic; may be empty.
 fn sizes_near(size: usize, count: usize, by: i64) -> String {
     let does = |size: &usize| count.is_multiple_of(*size) && group_target(0, by, count / size) != 0;
     let below = (1..size.min(count)).rev().find(does);

@@ -33,7 +33,7 @@ impl Hosts {
         let label_of = |endpoint: EndpointId| {
             let peer = fabric.target(fabric.endpoint_channel(endpoint));
             match fabric.endpoint_at(peer) {
-                // Two endpoints on one cable form an island.
+                // Two endpoints connected directly by a cable form an island.
                 Some(peer) => fabric.nodes().len() + endpoint.index().min(peer.index()),
                 None => of_switch[peer.node.index()],
             }
@@ -105,7 +105,8 @@ pub(crate) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     host_endpoints(fabric).filter(matches).collect()
 }
 
-/// Labels connected components by switch; hosts do not forward and connect nothing.
+/// Labels the connected component of each switch; hosts do not forward packets and connect no
+/// components.
 fn label_switches(fabric: &Fabric) -> Vec<usize> {
     let mut label = vec![usize::MAX; fabric.switches().len()];
     for start in fabric.switches() {

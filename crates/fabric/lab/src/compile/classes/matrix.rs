@@ -19,7 +19,7 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Row of the matrix; no weights if all are zero.
+/// Row of the matrix; the list of weights is empty if all are zero.
 struct Row {
     source: EndpointId,
     line: u64,
@@ -111,7 +111,7 @@ fn read_rows(
     Ok(rows)
 }
 
-/// Destinations in the header, from its second field on.
+/// Reads the destinations from the header, beginning with its second field.
 fn read_columns(context: &ClassContext<'_>, sheet: &Sheet) -> Result<Vec<EndpointId>, LabError> {
     let mut columns: Vec<EndpointId> = Vec::new();
     let mut seen = vec![false; context.fabric.endpoints().len()];

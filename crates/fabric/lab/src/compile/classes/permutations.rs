@@ -41,7 +41,7 @@ pub(super) fn shifted(
     }))
 }
 
-/// Grid of the hosts: that of the scenario, else the fabric's, else a ring.
+/// Returns the grid of the hosts: the scenario's, else the fabric's, else a ring.
 pub(super) fn layout(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -111,14 +111,14 @@ fn fabric_layout(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Lay
     Ok(Layout::new(sizes, wraps, cells))
 }
 
-/// Assignment of hosts to grid cells, equally many on each.
+/// Assignment of hosts to grid cells, with equally many hosts in each cell.
 pub(super) struct Layout {
-    /// Sizes; the last dimension varies fastest.
+    /// Grid sizes; the last dimension varies fastest.
     pub(super) sizes: Vec<usize>,
     pub(super) wraps: Vec<bool>,
-    /// Hosts on each cell, as indices in the class.
+    /// Hosts in each cell, as indices in the class.
     pub(super) cells: Vec<Vec<usize>>,
-    /// Cell of each host, and the host's index on that cell.
+    /// For each host, its cell and its index within that cell.
     pub(super) cell_of: Vec<(usize, usize)>,
 }
 

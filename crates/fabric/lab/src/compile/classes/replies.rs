@@ -58,7 +58,8 @@ pub(super) fn of_replied<'a>() -> [Check<&'a [Option<usize>]>; 1] {
     })]
 }
 
-/// Cycle of classes from `index` on: each replies to the next and the last to the first.
+/// Returns a cycle of classes that begins at `index`: each replies to the next, and the last to the
+/// first.
 fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     let mut circle = vec![index];
     while circle.len() <= replied.len() {
@@ -70,7 +71,8 @@ fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// Order of compilation: each class after the one that it replies to, otherwise as in the scenario.
+/// Returns the order of compilation: every class follows the class it replies to; otherwise
+/// scenario order.
 pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     let before = |index: &usize| std::iter::successors(replied[*index], |to| replied[*to]).count();
     let mut order: Vec<usize> = (0..replied.len()).collect();
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn reply_class_is_ordered_after_its_request_class() {
-        // 0 replies to 3, which replies to 1; 2 replies to none.
+        // Class 0 replies to 3, and 3 to 1; class 2 replies to none.
         let replied = [Some(3), None, None, Some(1)];
         assert_eq!(in_order(&replied), [1, 2, 3, 0]);
         assert!((0..4).all(|index| circle(&replied, index).is_none()));

@@ -91,7 +91,7 @@ impl Sheet {
         self.error_at(self.line, message)
     }
 
-    /// Line of the current row, from 1.
+    /// Line number of the current row, counted from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }

@@ -8,7 +8,8 @@ use crate::scenario::ScenarioSource;
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneRule, Lanes, RouteSet, prove_between_hosts};
 
-/// Remedy if the routes can deadlock, but not with acknowledgements on the lanes of their classes.
+/// Returns a remedy if the routes can deadlock, but would not with acknowledgements on the lanes of
+/// their classes.
 pub(crate) fn cure(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -22,7 +23,7 @@ pub(crate) fn cure(
         let classes = culprits.iter().map(|user| user.class);
         is_free(source, fabric, routes, &figures.with_acks_as(classes))
     };
-    // A single key, if changing it is enough.
+    // Names a single key if changing it is enough.
     let one = all.iter().position(|user| is_free_without(std::slice::from_ref(user)));
     let culprits = match one {
         Some(place) => &all[place..=place],

@@ -67,7 +67,7 @@ fn wrong_depths(
     })
 }
 
-/// Checks that precede those of arbiters.
+/// Checks that run before the checks of arbiters.
 pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
     [
         refuse("depth", |it| wrong_depths(it, &it.switch.depth, 1)),
@@ -105,7 +105,7 @@ pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
     ]
 }
 
-/// Checks that follow those of arbiters.
+/// Checks that run after the checks of arbiters.
 pub(super) fn of_cycles<'a>() -> [Check<Pipeline<'a>>; 6] {
     [
         refuse("vc_allocator.islip.iterations", |it| match it.switch.vc_allocator {
@@ -192,7 +192,7 @@ fn wrong_speedup(it: &Subject<'_, Pipeline<'_>>, speedup: i64, way: &str) -> Opt
     )
 }
 
-/// `cure` is the value to use instead.
+/// Refuses arbiters other than round robin; `cure` is the value to use instead.
 fn not_in_turn(it: &Subject<'_, Pipeline<'_>>, key: &str, cure: &str) -> Option<Sentence> {
     let of_key = whose(it.source, key);
     if it.switch.crossbar == Crossbar::Full {

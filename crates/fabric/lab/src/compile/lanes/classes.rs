@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub(super) struct ClassLanes {
     pub(super) by_class: Vec<LaneSet>,
-    /// Lanes of acknowledgements, by class with a window.
+    /// Lanes of acknowledgements, for each class with a window.
     of_acks: BTreeMap<usize, LaneSet>,
-    /// Whether each message keeps to one lane, by class.
+    /// For each class, whether each message keeps to one lane.
     is_single: Vec<bool>,
     of_admission: Option<LaneSet>,
     pub(super) sets: Vec<LaneSet>,
 }
 
 impl ClassLanes {
-    /// Defaults: for classes all lanes except InfiniBand's management lane, for acknowledgements
-    /// the lanes of their class.
+    /// Determines the lanes. By default classes use all lanes except InfiniBand's management lane,
+    /// and acknowledgements use the lanes of their class.
     pub(super) fn of(source: &ScenarioSource, count: u8) -> Result<Self, LabError> {
         let traffic = &source.scenario.traffic;
         let is_single = traffic.iter().map(|class| class.lane != LaneName::Any).collect();
@@ -76,7 +76,7 @@ impl ClassLanes {
         }
     }
 
-    /// VC classes of the single lanes of a class, each of whose messages keeps to one lane.
+    /// VC classes of the individual lanes of a class; each message keeps to one of these lanes.
     pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.by_class[class].lanes().map(|lane| self.vc_class_of(LaneSet::one(lane))).collect()
     }

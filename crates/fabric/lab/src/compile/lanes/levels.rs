@@ -1,4 +1,4 @@
-//! Service levels of classes and acknowledgements, for lanes by tables.
+//! Service levels of classes and acknowledgements, for lanes assigned by tables.
 
 use super::users::users;
 use crate::compile::imported::decides_on_lanes;
@@ -7,16 +7,16 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LEVELS, VcClass};
 use std::collections::BTreeMap;
 
-/// Service levels; `None` for that of the pair.
+/// Service levels; `None` to use the service level of the pair.
 #[derive(Clone)]
 pub(crate) struct ClassLevels {
     pub(crate) by_class: Vec<Option<VcClass>>,
-    /// Level of acknowledgements, by class with a window.
+    /// Level of acknowledgements, for each class with a window.
     pub(crate) of_acks: BTreeMap<usize, Option<VcClass>>,
 }
 
 impl ClassLevels {
-    /// `None` if tables do not assign lanes.
+    /// Determines the service levels; `None` if tables do not assign lanes.
     pub(super) fn of(source: &ScenarioSource) -> Result<Option<Self>, LabError> {
         let refuse =
             |key: &str, message: String| -> LabError { source.refuse(key, message).into() };

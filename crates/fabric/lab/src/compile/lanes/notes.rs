@@ -31,8 +31,8 @@ pub(crate) fn of_lanes<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Notes channels with too shallow lanes of one kind. With virtual cut-through a head needs space
-/// for a packet in addition to flits in flight.
+/// Notes channels with lanes too shallow for the full rate. With virtual cut-through, a head needs
+/// space for a packet in addition to flits in flight.
 fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Option<Sentence> {
     let is_of_kind = |lane: &u8| pipeline.cut_through.contains(*lane) == is_cut_through;
     let longest = longest_on(plan, pipeline.cut_through).filter(|_| is_cut_through);
@@ -44,8 +44,8 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     let lanes = used_lanes(plan).lanes().filter(is_of_kind);
     let depths: Vec<u32> = lanes.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
     let shallowest = *depths.iter().min()?;
-    // Flits behind a waiting head wait equally long: one more place is in use when the next head
-    // requests the lane.
+    // Flits behind a waiting head wait equally long, and one more place is in use when the next
+    // head requests the lane.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let channels: Vec<(ChannelId, Span)> = ChannelId::first(plan.channels.len())
         .filter(takes_credits)
@@ -81,7 +81,7 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     )
 }
 
-/// Time for which a place of a lane at the end of a channel is in use.
+/// Time during which a flit occupies a place in a lane at the end of a channel.
 fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -> Span {
     let ends = plan.ends(channel);
     let channel = plan.channel(channel);
@@ -93,7 +93,8 @@ fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -
     pipeline.cycle * (crosses + pipeline.credit_cycles(channel))
 }
 
-/// Share of the full rate that the shallowest lane carries, and that all carry together.
+/// Describes the share of the full rate that the shallowest lane carries, and that all lanes carry
+/// together.
 fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String {
     let described = |flits: u64| {
         let share = |(channel, round_trip): &(ChannelId, Span)| {
@@ -126,7 +127,7 @@ fn shares_by_channel(
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Share {
-    /// Upper limit below the full rate, in thousandths.
+    /// Upper limit on a share below the full rate, in thousandths.
     Thousandths(u128),
     All,
 }
@@ -175,8 +176,8 @@ mod tests {
     use gingham_net::{ChannelPlan, Switching};
     use std::path::Path;
 
-    /// Round trips of a channel from a host to a switch, between two switches, and to a host, in
-    /// cycles of 80 ps.
+    /// Credit round trips of the channels from a host to a switch, between two switches, and to a
+    /// host, in cycles of 80 ps.
     fn round_trips(flit: u64, delay: u64, change: impl FnOnce(&mut PipelinePlan)) -> [u64; 3] {
         let text = "topology.generate.two-hosts.switches = 2\nnetwork.preset = \"yum-1600\"\n\
                     network.lanes.count = 1\nstop.time = \"60 us\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"64 B\"\n";
@@ -213,8 +214,8 @@ mod tests {
             let early = round_trips(80, delay, |of| of.output_depths_flits = [0; 16]);
             assert_eq!(early, [cycles, cycles + 1, cycles + 1]);
         }
-        // Half the rate, D = 3: arrival after 5 ticks, 5 more for the credit; ten cycles are five
-        // flits.
+        // Half the rate, D = 3: a flit arrives after 5 ticks, and its credit takes 5 more; ten
+        // cycles are five flits.
         assert_eq!(round_trips(160, 240, |_| ()), [10; 3]);
     }
 

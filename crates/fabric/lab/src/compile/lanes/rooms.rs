@@ -17,10 +17,10 @@ pub(crate) struct Room<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) lanes: LaneSet,
     pub(crate) holds: &'a [u32; LANES_MAX as usize],
-    /// Units that a packet needs, by its payload.
+    /// Buffer units that a packet needs, as a function of its payload.
     pub(crate) takes: &'a dyn Fn(u32) -> u64,
     pub(crate) key: &'static str,
-    /// Kind of lane, to follow its number in messages.
+    /// Kind of lane, a phrase that follows the lane number in messages.
     pub(crate) kind: &'static str,
     pub(crate) unit: &'static str,
 }
@@ -97,8 +97,8 @@ fn long_control(
     Some(sentence?.at(first_written(it.source, &[key, own])))
 }
 
-/// Payload of a packet of more than `held` units, among messages of the first class sent as packets
-/// of the second.
+/// Returns the payload of a packet that needs more than `held` units, for messages of the first
+/// class sent as packets of the second.
 fn too_long(room: &Room<'_>, (class, other): (&ClassPlan, &ClassPlan), held: u32) -> Option<u32> {
     let is_too_long = |payload: &u32| (room.takes)(*payload) > u64::from(held);
     class.sources.iter().find_map(|source: &SourcePlan| {

@@ -17,7 +17,7 @@ impl LaneUser<'_> {
     }
 }
 
-/// Users, each class before its acknowledgements.
+/// Returns all lane users; each class precedes its acknowledgements.
 pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_>> {
     source.scenario.traffic.iter().enumerate().flat_map(|(index, class)| {
         let own = LaneUser {
@@ -40,7 +40,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
     })
 }
 
-/// Admission control as a lane user; its class index is meaningless.
+/// Admission control as a lane user; the class index is meaningless.
 pub(super) fn admission_user(source: &ScenarioSource) -> Option<LaneUser<'_>> {
     let admission = source.scenario.network.admission.as_ref()?;
     Some(LaneUser {

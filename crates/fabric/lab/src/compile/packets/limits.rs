@@ -1,4 +1,4 @@
-//! Limits of switches of whole packets: a head can be read only after its first byte has arrived.
+//! Limits of packet switches: a packet header can be read only after its first byte has arrived.
 
 use crate::check::{Check, refuse, when};
 use crate::compile::written::{first_written, whose};

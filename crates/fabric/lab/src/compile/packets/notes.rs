@@ -22,7 +22,8 @@ pub(super) struct Used<'a> {
     payload_bytes: u32,
 }
 
-/// First used lane of each buffer size and longest packet; none if lanes are paused.
+/// Returns the first used lane for each combination of buffer size and longest packet; empty if
+/// lanes are paused.
 pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Used<'a>> {
     let mut lanes: Vec<Used<'_>> = Vec::new();
     for lane in used_lanes(plan).lanes().filter(|_| packets.pauses.is_none()) {
@@ -62,8 +63,8 @@ fn small(of: &Used<'_>) -> Option<Sentence> {
     )
 }
 
-/// Packets that a buffer must hold: with idle outputs, a backlogged sender then never waits for
-/// space.
+/// Number of packets that a buffer must hold to keep a backlogged sender from waiting for space
+/// when outputs are idle.
 fn packets_for_full_rate(channel: &ChannelPlan, packets: &PacketsPlan, wire_bytes: u64) -> u64 {
     let time = channel.bytes.of(wire_bytes).max(Span::from_ps(1));
     let back = packets.forwarding_delay + packets.credit_delay;
@@ -95,7 +96,7 @@ mod tests {
             pauses: None,
             arbitration: Arbitration::OldestFirst,
         };
-        // 98.4 + 40 + 1.6 = 140 ns beside the packet itself.
+        // 98.4 + 40 + 1.6 = 140 ns in addition to the packet's own transmission time.
         for (wire_bytes, needed) in [(2_068, 2), (140, 2), (139, 3), (70, 3), (28, 6)] {
             assert_eq!(packets_for_full_rate(&channel, &packets, wire_bytes), needed);
         }

@@ -105,7 +105,8 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
     })
 }
 
-/// Refuses switches without a route back to a stream that they may refuse; needs switch ports 0.
+/// Refuses switches without a route back to a stream that they may refuse; needs port 0 of the
+/// switches.
 pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {
@@ -125,8 +126,8 @@ pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Streams that request admission, one of each class for each pair of hosts; others of the pair are
-/// alike.
+/// Returns streams that request admission: one per class and pair of hosts, because streams of a
+/// pair are alike.
 fn asking(plan: &Plan) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
     let mut seen = BTreeSet::new();
     let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);

@@ -86,7 +86,7 @@ fn is_admitted(request: &Request) -> bool {
     matches!(request.state, StreamState::Admitted | StreamState::Ended)
 }
 
-/// Refused streams of a class, and the link with the most refusals.
+/// Describes the refused streams of a class, and the link with the most refusals.
 pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     let mut by_link: BTreeMap<ChannelId, usize> = BTreeMap::new();
     let (mut asked, mut refused) = (0, 0_usize);
@@ -109,7 +109,7 @@ pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     ))
 }
 
-/// Names of stream states.
+/// Names of admission states.
 const STANDINGS: [&str; 5] = ["silent", "asking", "admitted", "refused", "ended"];
 
 fn state(request: &Request) -> usize {

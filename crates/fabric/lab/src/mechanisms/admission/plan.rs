@@ -40,7 +40,7 @@ pub(crate) fn plan(
     })))
 }
 
-/// Fabric, with switch ports 0 if switches respond to probes.
+/// Returns the fabric, with a port 0 on every switch if switches respond to probes.
 pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) -> Cow<'a, Fabric> {
     match source.scenario.network.admission {
         None => Cow::Borrowed(fabric),
@@ -48,7 +48,7 @@ pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) ->
     }
 }
 
-/// Lanes of the fabric from [`sending_fabric`].
+/// Returns the lanes of the fabric that [`sending_fabric`] returns.
 pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, Lanes> {
     if sending.has_ports_0() {
         Cow::Owned(lanes.clone().with_ports_0(sending))
@@ -57,7 +57,8 @@ pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, L
     }
 }
 
-/// Adds switch ports 0 if switches respond to probes; last, since nothing else uses them.
+/// Adds port 0 to all switches if they respond to probes; called last, since nothing else uses
+/// these ports.
 pub(crate) fn settled(
     source: &ScenarioSource,
     plan: Plan,

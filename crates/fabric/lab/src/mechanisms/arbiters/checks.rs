@@ -12,7 +12,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
 const SECOND_PS: f64 = 1e12;
-/// Tolerance for the rounded rate of a cable, relative to its byte time.
+/// Tolerance for rounded cable rates, relative to the byte time.
 const ROUNDING: f64 = 1e-6;
 
 pub(crate) fn of_packets<'a>() -> [Check<&'a Lanes>; 2] {
@@ -62,7 +62,7 @@ fn full_crossbar(it: &Subject<'_, &PipelineParameters>, way: &str) -> Option<Sen
     )
 }
 
-/// Refuses arbiters that choose per packet although packets may wait for credits.
+/// Refuses arbiters that choose per packet if packets may wait for credits.
 pub(super) fn of_place<'a>() -> [Check<&'a Reader<'a>>; 1] {
     [refuse("", |it| {
         let Among { count, cut_through, .. } = it.among;
@@ -86,8 +86,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     ]
 }
 
-/// Notes a link output without a choice: a multiplexed crossbar gives it one flit a cycle, and it
-/// sends one a cycle.
+/// Notes a link output without a choice: a multiplexed crossbar delivers one flit per cycle, and
+/// the output sends one per cycle.
 fn idle_link(plan: &Plan) -> Option<Sentence> {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { return None };
     let is_chosen = !matches!(plan.lanes.link_output, Scheduler::RoundRobin(_));

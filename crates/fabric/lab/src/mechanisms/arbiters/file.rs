@@ -64,7 +64,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Tables of all ports, if they agree.
+    /// Returns the tables of all ports, if all ports have equal tables.
     fn tables_of_all(
         &self,
         ports: &[PortArbitration],
@@ -81,7 +81,7 @@ impl Reader<'_> {
         Ok(first)
     }
 
-    /// Removes slots of missing lanes, with a note if they had a weight.
+    /// Removes slots of missing lanes, with a note if such slots had a weight.
     fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
         let beyond =
@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 }
 
-/// Tables of high and low priority without slots of weight 0, which are skipped anyway.
+/// Returns the tables of high and low priority; omits slots of weight 0, because ports skip them.
 fn tables_of(port: &PortArbitration) -> (Vec<ArbitrationSlot>, Vec<ArbitrationSlot>) {
     let with_weight =
         |slots: &[ArbitrationSlot]| slots.iter().copied().filter(|slot| slot.weight > 0).collect();

@@ -14,8 +14,8 @@ use gingham_topology::{ChannelId, EndpointId};
 
 pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let unserved = Unserved::of(plan);
-    // With tables the lanes depend on the pair, and excess sent as another class uses other lanes;
-    // otherwise lanes of another class are refused there.
+    // With tables, lanes depend on the pair, and demoted excess uses the lanes of another class.
+    // Otherwise the check of the other class covers its lanes.
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
@@ -55,12 +55,12 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
 struct User<'a> {
     called: &'a str,
     whose: &'a str,
-    /// Scenario key of their lanes.
+    /// Scenario key that sets the user's lanes.
     key: String,
     class: &'a ClassPlan,
 }
 
-/// Lanes of each place that are never served.
+/// Lanes at each place that are never served.
 struct Unserved<'a> {
     plan: &'a Plan,
     places: [(ArbiterPlace, LaneSet); 4],
@@ -68,7 +68,7 @@ struct Unserved<'a> {
 
 type Pair = (EndpointId, EndpointId);
 
-/// Pair whose packets reach a lane that is never served.
+/// Pair whose packets reach an unserved lane.
 struct Found {
     place: ArbiterPlace,
     lane: u8,
@@ -100,7 +100,7 @@ impl<'a> Unserved<'a> {
         matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. })
     }
 
-    /// Refuses lanes that are never served; `found` searches the path of a pair of the class.
+    /// Refuses lanes that are never served; `found` searches the path of a pair in the class.
     fn refusal(
         &self,
         of: &User<'_>,
@@ -148,7 +148,8 @@ impl<'a> Unserved<'a> {
         )
     }
 
-    /// Unserved lane on the paths of a pair, for packets of a VC class or by default of the pair's.
+    /// Returns an unserved lane on the paths of a pair, for packets of the VC class, or by default
+    /// of the pair's own.
     fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);

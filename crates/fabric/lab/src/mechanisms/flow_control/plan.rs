@@ -29,7 +29,7 @@ pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> 
     Some(CreditLossPlan { probability: loss.percent / 100.0, sent, period: loss.period })
 }
 
-/// Pauses without marks, which depend on cables and packets.
+/// Returns the pause plan with its thresholds unset, because these depend on cables and packets.
 pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     let pfc = switch.flow_control.pfc()?;
     Some(PausesPlan {
@@ -40,7 +40,7 @@ pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     })
 }
 
-/// Sets the marks of all lanes; refuses too little headroom.
+/// Sets the pause thresholds of all lanes; refuses buffers with too little headroom.
 pub(crate) fn settle(
     source: &ScenarioSource,
     parameters: &Parameters,
@@ -92,7 +92,8 @@ fn written(marks: Option<&PerLane<Bytes>>, count: u8) -> Vec<Option<u64>> {
     marks.chain(std::iter::repeat(None)).take(count.into()).collect()
 }
 
-/// Largest headroom that any channel needs for packets of this length.
+/// Returns the largest headroom that any channel needs for packets of this length, with the
+/// channel.
 fn headroom(
     plan: &Plan,
     packets: &PacketsPlan,
@@ -106,6 +107,6 @@ fn headroom(
         (pauses.headroom_bytes(forth, back, [packets.wire_bytes(1), longest]), channel)
     };
     let channels = ChannelId::first(plan.channels.len()).filter(into_switch).map(needs);
-    // The first of equal ones.
+    // Of equal headrooms, the first one wins.
     channels.reduce(|worst, other| if other.0 > worst.0 { other } else { worst })
 }

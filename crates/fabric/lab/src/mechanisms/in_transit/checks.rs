@@ -41,7 +41,7 @@ fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Optio
     )
 }
 
-/// Notes an in-transit section without paths through in-transit hosts.
+/// Notes a useless in-transit section: no path leads through an in-transit host.
 fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     [note(|it| {
         let is_written = it.source.scenario.network.in_transit != InTransit::default();
@@ -53,7 +53,7 @@ fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     })]
 }
 
-/// Notes pairs that take a detour despite in-transit hosts.
+/// Notes pairs of hosts whose paths take a detour despite in-transit hosts.
 fn of_set<'a>() -> [Check<(&'a Fabric, &'a Routes)>; 1] {
     [note(|it| {
         let (fabric, Routes::Source(routes)) = it.of else { return None };
@@ -81,7 +81,7 @@ pub(crate) fn check_paths(
     each.try_for_each(|set| check(&of_set(), &set, gathered))
 }
 
-/// Refuses packets larger than a pool. Under `stop` no packet may need more than the pool; under
+/// Refuses packets larger than a buffer pool. Under `stop` no packet may exceed the pool; under
 /// `spill` only classes with messages of unlimited length are exempt.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
@@ -114,7 +114,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
                 )
             })
         }),
-        // Probes and their responses use the paths of any packet.
+        // Probes and their responses may use any path.
         refuse("network.in_transit.pool", |it| {
             let payload_bytes = it.admission.as_ref()?.payload_bytes;
             let [probe, pool] = [payload_bytes.into(), it.in_transit.pool_bytes].map(Bytes);

@@ -25,7 +25,7 @@ pub struct InTransitTotals {
     pub pool_peak_bytes: u64,
 }
 
-/// Report of each host; empty if no path leads through an in-transit host.
+/// Returns the report of each host; empty if no path leads through an in-transit host.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Host> {
     let plan = view.plan();
     if !plan.routing.has_in_transit_hosts() {
@@ -50,7 +50,7 @@ pub(crate) fn totals(rows: &[Host]) -> InTransitTotals {
     }
 }
 
-/// Note on packets that did not fit into in-transit buffers.
+/// Describes packets that did not fit into in-transit buffers.
 pub(crate) fn note(view: &RunView<'_>, rows: &[Host]) -> Option<String> {
     let plan = view.plan();
     let of_all = totals(rows);

@@ -1,4 +1,4 @@
-//! Search for packets that never fit into the pool of an in-transit host.
+//! Search for packets that never fit into the buffer pool of an in-transit host.
 
 use crate::compile::longest::{acks, destinations, longest_as, sent_as};
 use gingham_net::traffic::SourcePlan;
@@ -9,12 +9,12 @@ use gingham_topology::routing::{Onward, Routes};
 pub(super) struct Packet {
     pub(super) from: EndpointId,
     pub(super) to: EndpointId,
-    /// Bytes needed in the pool of the first in-transit host on its path.
+    /// Bytes that the packet needs in the pool of the first in-transit host on its path.
     pub(super) bytes: u64,
     pub(super) payload_bytes: u32,
 }
 
-/// Packet of a class, demoted ones included, that never fits into a pool.
+/// Returns a packet of a class, possibly demoted, that never fits into a pool.
 pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
@@ -30,7 +30,7 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     })
 }
 
-/// Acknowledgement, over all paths, that never fits into a pool.
+/// Returns an acknowledgement, on any path, that never fits into a pool.
 pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = acks(plan, class).map(|ack| ack.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
@@ -48,15 +48,15 @@ pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet>
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
 
-/// Whether a packet fits into a pool on every path.
+/// Whether a packet of this payload fits into the pools on every path.
 pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let header = plan.switching.beside_payload_at_most(switches);
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
-/// Longest packet of a source to each of its destinations if this path leads through an in-transit
-/// host.
+/// Returns the longest packet from a source to each of its destinations, if this path leads through
+/// an in-transit host.
 fn over_path<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -71,8 +71,8 @@ fn over_path<'a>(
     })
 }
 
-/// Packet of a pair at the first in-transit host of a path; `payload_bytes` gives the payload by
-/// the switches between the two.
+/// Returns a packet of a pair at the first in-transit host of a path; `payload_bytes` maps the
+/// number of switches between the hosts to the payload.
 fn at_first_host(
     plan: &Plan,
     path: PathId,
@@ -93,7 +93,7 @@ fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
     plan.switching.bytes_at_host(payload_bytes, PathLength::from(onward), first_leg)
 }
 
-/// Largest payload of one packet of a message, by class or demoted excess.
+/// Largest payload of one packet of a message, sent in its own class or as demoted excess.
 fn longest_packet(
     plan: &Plan,
     class: &ClassPlan,

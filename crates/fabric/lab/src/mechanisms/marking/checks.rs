@@ -9,12 +9,13 @@ use gingham_net::{
 };
 use gingham_topology::{ChannelId, Fabric};
 
-/// Recommended run in time constants of the slowest response: one to settle, one to measure.
+/// Recommended length of a run, in time constants of the slowest response: one to reach steady
+/// state, one to measure.
 const RECOMMENDED: u64 = 2;
 
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     [
-        // The catalogue refuses other switching kinds.
+        // The catalogue refuses marking under other switching kinds.
         refuse("network.marking", |it| {
             let uses_outputs = it.marking.as_ref()?.uses_outputs();
             when!(
@@ -75,13 +76,13 @@ fn packets(plan: &Plan) -> Option<&PacketsPlan> {
     }
 }
 
-/// Buffer of each lane of an input, in bytes.
+/// Returns the buffer size of each lane at an input, in bytes.
 fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<Item = u64> + 'a {
     let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
 }
 
-/// Number of the shortest data packets that fit into all inputs of a switch.
+/// Number of shortest data packets that fit into all input buffers of a switch.
 fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     let shortest = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
@@ -108,7 +109,8 @@ fn longest_of(class: &ClassPlan) -> Option<u32> {
     messages.map(|message| class.longest_anywhere_bytes(message)).max()
 }
 
-/// Notes marks that no acknowledgement returns or no flow responds to, and responses without marks.
+/// Notes congestion marks that no acknowledgement returns or no flow responds to, and responses
+/// without any marks.
 fn without_effect(plan: &Plan) -> Option<Sentence> {
     let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref()).peekable();
     let has_windows = windows.peek().is_some();
@@ -162,7 +164,7 @@ fn why_idle(plan: &Plan) -> Option<String> {
     }
 }
 
-/// Time constant in ps, class and name of the slowest response that changes rates on a timer.
+/// Time constant in ps, class index and name of the slowest response that changes rates on a timer.
 fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
         let (response, rate_limit) = (&class.window.as_ref()?.response, class.rate_limit.as_ref()?);

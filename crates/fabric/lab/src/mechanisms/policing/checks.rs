@@ -113,7 +113,7 @@ impl<'a> Policed<'a> {
     }
 }
 
-/// Refuses packets larger than their token bucket, which would wait forever.
+/// Refuses packets larger than their token bucket, because they would wait forever.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.policing.burst", |it| {
         it.classes.iter().enumerate().find_map(|(index, class)| {
@@ -135,7 +135,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Largest payload of a packet over any route of the class.
+/// Largest payload of a packet in the class, over all routes.
 fn longest_packet_bytes(plan: &Plan, class: &ClassPlan) -> u32 {
     if matches!(class.segmentation, SegmentationPlan::None | SegmentationPlan::Fixed(_)) {
         return class.longest_packet_bytes(|| 1);

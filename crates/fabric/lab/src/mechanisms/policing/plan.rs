@@ -36,7 +36,7 @@ pub(crate) fn plan(
     }))
 }
 
-/// Time of `bytes` at a fraction of a host's link, at most the longest span.
+/// Time to send `bytes` at a fraction of the rate of a host's link, limited to the longest span.
 pub(crate) fn time_at(
     context: &ClassContext<'_>,
     host: EndpointId,

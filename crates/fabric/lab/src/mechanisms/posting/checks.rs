@@ -11,7 +11,7 @@ use gingham_net::{self as net, ClassPlan, Plan, PolicingPlan};
 use gingham_topology::EndpointId;
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed capacity of a send buffer, in messages, and allowed credits.
+/// Allowed sizes of a send buffer, in messages, and allowed numbers of credits.
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
 pub(super) fn of_buffer() -> [Check<Adapters>; 1] {
@@ -121,7 +121,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
                 beyond.or_else(|| immediate_cable(it.of, host))
             })
         }),
-        // Demoted excess belongs to no flow with credits.
+        // Demoted excess belongs to no flow that has credits.
         refuse("traffic.*.post.credits", |it| {
             it.classes.iter().enumerate().find_map(|(index, class)| {
                 let excess = class.policing.as_ref()?.excess;
@@ -178,7 +178,7 @@ fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)
     }
 }
 
-/// Streams like this one that a host may send at once under admission control.
+/// Number of streams like this one that admission control may let a host send at once.
 fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u64> {
     let admission = plan.admission.as_ref().filter(|admission| admission.classes[class])?;
     let cable = plan.fabric.endpoint_channel(sender.endpoint);
@@ -186,7 +186,7 @@ fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u6
     Some(admission.limits[cable.index()] / rate.max(1))
 }
 
-/// Refuses a cable without delay between hosts: a message would arrive before it has left.
+/// Refuses a cable without delay between two hosts: a message would arrive before it is sent.
 fn immediate_cable(plan: &Plan, host: EndpointId) -> Option<Sentence> {
     let cable = plan.fabric.endpoint_channel(host);
     let is_switch = plan.is_switch(plan.ends(cable).target.node);

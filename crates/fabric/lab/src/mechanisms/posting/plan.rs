@@ -91,7 +91,8 @@ fn checked_count(count: i64) -> u32 {
     u32::try_from(count).expect("a check refuses counts above a million, and below 1")
 }
 
-/// Credits for a share of a link: that share of the send buffer, and at least one.
+/// Converts a share of a link into credits: the same share of the send buffer, but at least one
+/// message.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -99,6 +100,6 @@ fn checked_count(count: i64) -> u32 {
     reason = "a send buffer is small, and what is beyond all credits saturates"
 )]
 fn credits_of(share: f64, send_buffer: i64) -> u32 {
-    // The factor absorbs rounding errors of shares of whole places.
+    // The factor compensates for rounding errors when a share is a whole number of places.
     ((share * send_buffer as f64 * (1.0 + 1e-9)) as u32).max(1)
 }

@@ -1,4 +1,5 @@
-//! Number of streams of each host.
+//! Returns, for each host, the number of streams whose total load comes closest to the requested
+//! load.
 
 use super::checks::{Counted, Streaming, of_counts, of_memory};
 use crate::check::check;

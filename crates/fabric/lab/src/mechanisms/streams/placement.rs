@@ -20,7 +20,7 @@ use gingham_topology::EndpointId;
 
 pub(crate) type Pair = (EndpointId, EndpointId);
 
-/// Source and destination of every stream, grouped by source.
+/// Returns the source and destination of every stream, grouped by source.
 pub(super) fn placed(
     of: &Streaming<'_>,
     data: &DataPlan,
@@ -54,20 +54,20 @@ pub(super) fn placed(
     Ok(placed)
 }
 
-/// Streams of a host on all others in rotation.
+/// Places the streams of a host on all other hosts in rotation.
 fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, placed: &mut Vec<Pair>) {
     let OtherHosts { among, own } = hosts_near(context, host);
     let others = among.len() - own.len();
     let turns = turns(context, others);
     let turn = |stream: u64| {
         let turn = turns[usize::try_from(stream % others as u64).expect("below a length")];
-        // Counted from the last endpoint of its own node.
+        // Counted from the last endpoint of the host's own node.
         among[(own.end + turn) % among.len()]
     };
     placed.extend((0..count).map(|stream| (host, turn(stream))));
 }
 
-/// Offset to the destination in each turn; equal for all hosts.
+/// Returns the offset from a host to its destination in each turn; all hosts share the offsets.
 fn turns(context: &ClassContext<'_>, others: usize) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..others).collect();
     let (seed, name) = (context.source.scenario.seed, &context.class.name);
@@ -107,7 +107,7 @@ fn placed_pairs(
         let pair = pair(of.context, &format!("streams.placement.pairs.{index}"), text)?;
         placed.extend((0..count).map(|_| pair));
     }
-    // Streams of a host are adjacent, in the order of the scenario.
+    // Streams of a host become adjacent, and keep the order of the scenario.
     placed.sort_by_key(|(source, _)| *source);
     Ok(placed)
 }

@@ -65,7 +65,7 @@ fn read_trace(
     Ok(sizes.into())
 }
 
-/// Error in a trace, with its line, from 1.
+/// Error in a trace, with its line number, counted from 1.
 #[derive(Debug)]
 struct Fault {
     line: Option<u32>,

@@ -6,7 +6,8 @@ use crate::scenario::SelfTuned;
 use gingham_kernel::Span;
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed gathers in a tuning period, and periods until the best is forgotten.
+/// Allowed numbers of gathers per tuning period, and of periods after which the best value is
+/// forgotten.
 const COUNTS: RangeInclusive<i64> = 1..=1_000;
 const COUNT_RULE: &str = "from 1 to 1,000";
 const FRACTIONS: RangeInclusive<f64> = 0.0..=1.0;

@@ -43,8 +43,8 @@ pub(crate) fn plan(
     })))
 }
 
-/// Time of a flit, or of a block with whole packets, on the first channel between switches, else on
-/// the first channel.
+/// Transmission time of a flit, or of a block for whole packets, on the first channel between
+/// switches, else on the first channel of all.
 fn flit_time(links: Links<'_>) -> Span {
     let is_switch = |channel: ChannelId| {
         let ends = [links.fabric.source(channel), links.fabric.target(channel)];

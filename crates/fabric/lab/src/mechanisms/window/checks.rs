@@ -12,9 +12,10 @@ use gingham_kernel::Bytes;
 use gingham_net::{Acknowledged, ClassPlan, Plan, REFILL_BYTES, RateLimitPlan, Response};
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed windows, in packets; the limit exceeds one flow's packets in any network.
+/// Allowed window sizes, in packets; the limit exceeds the number of packets that one flow has in
+/// any network.
 const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
-/// Allowed divisors of a rate on a mark; the limit exceeds the factors of all papers.
+/// Allowed divisors of a rate after a mark; the limit exceeds the factors in all papers.
 const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
 const FACTOR_MAX: f64 = 1e6;
 const ACK_LENGTHS: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 10);
@@ -120,7 +121,7 @@ pub(super) fn of_rate_limit<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Refuses rates at which a packet takes longer than any run.
+/// Refuses rates so low that one packet takes longer than any run.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.rate_limit", |it| {
         it.classes.iter().find_map(|class| {
@@ -149,8 +150,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Payload of the longest packet of `class`, if some host at the lowest rate of `paced` needs
-/// longer than any run for it or for 64 KiB.
+/// Payload of the longest packet of `class`, if at the lowest rate of `paced` some host needs
+/// longer than any run to send it or 64 KiB.
 fn too_long(
     class: &ClassPlan,
     paced: &ClassPlan,
