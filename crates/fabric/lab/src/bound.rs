@@ -12,12 +12,12 @@
 //! and Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004,
 //! section 3.3.1).
 //!
-//! - Payload counts with the overhead of its packets: headers, remaining route bytes, whole flits.
+//! - Payload counts with packet overhead: headers, remaining route bytes, padding to whole flits.
 //!   Acknowledgements are not counted.
-//! - Two path sets are weighted by how packets choose, if that does not depend on the network.
+//! - Two path sets are weighted by their probability, if it does not depend on the network's state.
 //! - If packets choose their path by the state of the network, only host channels are bounded.
 //! - A backlogged class is bounded at equal loads of all its senders.
-//! - A schedule counts with its mean rate over the run.
+//! - A schedule counts as its mean rate over the run.
 
 mod carried;
 mod demand;

@@ -1,4 +1,4 @@
-//! Checks as rows of tables.
+//! Checks of a scenario, each declared as a table row.
 //!
 //! ```text
 //!   refuse("rate", |it| within!(it.policing.rate, SHARE, "tokens flow in at a fraction of ..."))
@@ -7,8 +7,7 @@
 //!     └ effect: an error at the key, or a note
 //! ```
 //!
-//! Rows apply in their order, and the first that refuses ends the check. A note that precedes it is
-//! lost with the compilation.
+//! Rows apply in order, and the first refusal ends the compilation. Notes before it are lost.
 
 use crate::compile::cables::DELAY_MAX;
 use crate::compile::gathered::Gathered;
@@ -22,7 +21,7 @@ pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound:
 
 pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
-    /// Dotted path of the table of the keys; empty for whole paths.
+    /// Dotted path of the table that contains the keys; empty if keys are full paths.
     table: String,
     /// Traffic class that notes name.
     class: Option<&'a str>,

@@ -7,8 +7,8 @@
 //! The engines and the oracle count events in their inner loops; the guard reads time and count
 //! between calls, at no cost to those loops.
 //!
-//! The bound is far above the events of one instant: a schedule may create all messages at once,
-//! and each lane may start and end a packet.
+//! The limit is far above the events of any real instant: a schedule may create all messages at
+//! once, and each lane may start and end a packet.
 
 use gingham_kernel::Time;
 use gingham_net::{Plan, Simulation};

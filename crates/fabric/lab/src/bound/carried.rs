@@ -1,7 +1,7 @@
 //! Sums the expected traffic of a class over the channels of its paths.
 //!
-//! Hosts of one switch share the path from it to a destination: uniform traffic needs one walk for
-//! each pair of switch and destination, not of hosts.
+//! Hosts of one switch share the path from this switch to a destination: uniform traffic needs only
+//! one walk for each pair of a switch and a destination.
 
 use super::demand::{self, Demand, Uniform};
 use super::wire::{Consumed, Wire, Wires};
@@ -11,8 +11,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Limit on the number of path walks for a class; a walk up to this limit takes a few seconds in
-/// total.
+/// Limit on the number of path walks for a class, which together take a few seconds.
 const WALKS_MAX: usize = 1 << 28;
 
 pub(super) struct Carrier<'a> {

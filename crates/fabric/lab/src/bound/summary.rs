@@ -53,7 +53,7 @@ impl BoundSummary {
 const CODE: &str = "load-above-bound";
 
 impl TrafficBound {
-    /// Notes on channels whose offered traffic exceeds their capacity, by class.
+    /// For each class, notes on channels whose offered traffic exceeds their capacity.
     pub fn notes(&self, plan: &Plan) -> Vec<String> {
         let note = |id| {
             let bound = self.class(plan, id);

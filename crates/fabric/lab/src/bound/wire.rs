@@ -4,8 +4,8 @@
 //!   length drawn ──segmentation──► packets of at most L ──overhead, whole flits──► bytes on the wire
 //! ```
 //!
-//! Route bytes and marks of wormhole packets are consumed along the path, and counted by packet and
-//! by hop: a channel nearer to the destination carries fewer of them.
+//! Route bytes and marks of wormhole packets are consumed along the path, and counted for each
+//! packet and hop: a channel nearer to the destination carries fewer of them.
 
 use gingham_net::traffic::LengthPlan;
 use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};

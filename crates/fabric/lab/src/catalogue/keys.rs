@@ -1,4 +1,4 @@
-//! Scenario keys of some switching kinds only: their refusal elsewhere, and their note in the
+//! Scenario keys that only some switching kinds have: refusal elsewhere, and notes in the
 //! reference.
 //!
 //! A key or table declares the feature that it needs (`x-needs`), and its equivalent in five-stage

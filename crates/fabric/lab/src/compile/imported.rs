@@ -6,8 +6,8 @@
 //!   routing.service_levels ─┴► Lanes, in place of traffic.*.lanes; traffic.*.service_level goes before the level of a pair
 //! ```
 //!
-//! A host may have several LIDs (an LMC above 0), with different routes, among which a sender's
-//! software chooses; here every sender uses the first.
+//! A host may have several LIDs (an LMC above 0) with different routes. Real software chooses one;
+//! here every sender uses the first.
 //!
 //! Invariants: the tables lead from every host to every other on its island, and no packet of any
 //! class is dropped because it has no lane.

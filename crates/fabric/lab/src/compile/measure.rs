@@ -1,6 +1,6 @@
 //! Compilation of the measurement.
 //!
-//! Rules that no run of this length could meet are refused here, rather than after hours of
+//! Stop rules that no run of this length could meet are refused here, not after hours of
 //! simulation.
 
 use super::network::Links;

@@ -1,4 +1,4 @@
-//! Congestion controls that delay messages at hosts by the state of the network.
+//! Congestion controls that delay messages at hosts depending on the network's state.
 //!
 //! State machines: `gingham_net::throttle`.
 

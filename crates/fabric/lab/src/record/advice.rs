@@ -88,7 +88,7 @@ pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
     ended(view, class).is_some()
 }
 
-/// Advice on a lower load of a saturated class.
+/// Advises a lower load for a saturated class.
 ///
 /// The load accepted past saturation may exceed the capacity of the fullest channel for every flow.
 /// The advised load therefore also leaves capacity on every channel for the other classes.

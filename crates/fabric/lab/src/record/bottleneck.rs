@@ -73,10 +73,10 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     }
 }
 
-/// Reason, other than its mean load, for a class without steady state; `None` without evidence.
+/// Explains why a class has no steady state, apart from its mean load; `None` without evidence.
 ///
-/// The bound applies to a window of any length, endpoints only if `is_long_enough`: for the first
-/// few latencies the backlog grows even in a network that carries its load.
+/// The load bound is evidence in any window, endpoints only if `is_long_enough`: during the first
+/// few latencies, the backlog grows even in a network that carries its load.
 pub(super) fn without_steady_state(
     view: &RunView<'_>,
     id: ClassId,

@@ -6,8 +6,8 @@
 //!   neither, and windows were full half of the time   perhaps the window, or a slow network
 //! ```
 //!
-//! Waiting is no evidence: a flow may wait for its rate limit before every packet, and else would
-//! wait for its link.
+//! Waiting alone is no evidence: a flow that waits for its rate limit might otherwise wait for its
+//! link.
 
 use super::view::RunView;
 use gingham_kernel::Span;

@@ -13,7 +13,7 @@ pub(crate) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    /// Capacity of the buffer at its end, over all lanes; 0 at a host, which consumes immediately.
+    /// Buffer capacity at the channel's end, over all lanes; 0 at a host, which needs no buffer.
     buffer_flits: u32,
     measured: Option<ChannelReport>,
 }

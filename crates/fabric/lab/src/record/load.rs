@@ -1,7 +1,7 @@
 //! Conversion of bytes and rates to loads.
 //!
-//! A load is a fraction of the capacity of the links of a class's senders: with a byte in `f_i`
-//! picoseconds at sender `i`, the class carries at most `sum 1 / f_i` bytes a picosecond.
+//! A load is a fraction of the link capacity of a class's senders: if sender `i` needs `f_i`
+//! picoseconds per byte, the class carries at most `sum 1 / f_i` bytes per picosecond.
 
 use gingham_kernel::Span;
 use gingham_net::{ClassId, Plan};

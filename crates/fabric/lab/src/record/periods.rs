@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn pooled_periods_must_fix_the_load_within_10_percent() {
-        // Variance of the on-time of T: 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods the
+        // Variance of the on-time in T: 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods the
         // standard deviation is 143.1 us out of 800 us; twice that is 35.8 % for one source, and
         // 10 % for n = 12.8.
         assert!(lack_of(12, 40).is_some());

@@ -15,9 +15,9 @@
 //!
 //! *(ours)*: the payload that a sender creates in a window varies by chance. A sender that creates
 //! less than its share is served fully if all of that is delivered; past saturation it may create
-//! more, and its accepted payload does not depend on that. It therefore has the larger of both
-//! loads. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as many
-//! of its longest messages on, because chance leaves a few messages behind.
+//! more, and its accepted payload does not depend on that. Its load is therefore the larger of both
+//! values. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as
+//! many of its longest messages on, because a few messages stay undelivered by chance.
 
 use super::load::Capacity;
 use super::view::RunView;

@@ -5,9 +5,9 @@
 //!     ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
 //! ```
 //!
-//! The first one that applies is reported, because it makes the later ones less reliable. The
-//! advised length is the longest that any applicable one needs. The error rates of these tests are
-//! in `docs/concepts/measurement.md`.
+//! The first reason that applies is reported, because it makes the later ones less reliable. The
+//! advised length is long enough for all that apply. The error rates of these tests are in
+//! `docs/concepts/measurement.md`.
 
 use super::advice::{self, Need, percent};
 use super::classes::estimate_of;

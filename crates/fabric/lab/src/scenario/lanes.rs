@@ -141,7 +141,7 @@ pub enum Forwarding {
 }
 
 impl LaneArbiters {
-    /// Arbiters by packet, for switches that send only whole packets.
+    /// Arbiters that choose per packet, for switches that send only whole packets.
     pub(super) fn by_packet(self) -> Self {
         Self {
             link_output: self.link_output.by_packet(),

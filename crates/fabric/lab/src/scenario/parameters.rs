@@ -47,7 +47,7 @@ pub struct Parameters {
     /// Bytes beside the payload of every packet.
     #[serde(flatten)]
     pub header: HeaderParameters,
-    /// Rule of a switch for packets to one output.
+    /// Rule by which a switch chooses among packets for one output.
     pub arbitration: Arbitration,
     /// Handling of in-transit packets at hosts.
     pub in_transit: InTransitParameters,

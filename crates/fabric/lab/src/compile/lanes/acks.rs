@@ -1,4 +1,4 @@
-//! Detection of deadlocks that are due to the lanes of acknowledgements.
+//! Detection of deadlocks caused by the lanes of acknowledgements.
 
 use super::LaneFigures;
 use super::users::{LaneUser, users};

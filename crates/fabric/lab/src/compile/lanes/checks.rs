@@ -1,7 +1,7 @@
 //! Checks of `network.lanes`.
 //!
-//! Conflicting keys are refused at the key responsible: flits that would wait at an output without
-//! a buffer, and arbiters of a crossbar that an allocator matches in round robin.
+//! Conflicting keys are refused at the key responsible: for flits that would wait at an output
+//! without a buffer, and for arbiters of a crossbar whose allocator uses round robin.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when, within};
 use crate::compile::imported::decides_on_lanes;

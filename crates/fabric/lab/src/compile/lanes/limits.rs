@@ -1,5 +1,5 @@
 //! Limits of the simulation: switches with too many lanes, and cables too slow or too long for the
-//! cycle.
+//! cycle time.
 
 use crate::check::{Check, Sentence, refuse, say, when};
 use crate::compile::written::{first_written, whose};

@@ -1,6 +1,6 @@
 //! Checks that every packet fits into any lane that must hold it whole.
 //!
-//! Such a lane accepts a packet only with free space for all of it: a longer packet would wait
+//! The lane accepts a packet only if it has space for the whole packet: a longer one would wait
 //! forever.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when};

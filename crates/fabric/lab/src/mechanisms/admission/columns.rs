@@ -1,7 +1,7 @@
 //! Results of admission control.
 //!
-//! The row of a refused stream names the refusing node, and of its links without enough unreserved
-//! bandwidth the one with the most reserved.
+//! The row of a refused stream names the refusing node and a link without enough unreserved
+//! bandwidth: if several lack it, the one with the most reserved.
 
 use crate::record::classes::{PS_PER_NS, half_width, mean};
 use crate::record::links::of_channels;

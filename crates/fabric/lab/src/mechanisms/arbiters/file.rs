@@ -1,10 +1,10 @@
 //! Arbitration tables of InfiniBand from a file of a real fabric: `opensm.conf`, or outputs of
 //! `smpquery vlarb`.
 //!
-//! One table applies to all ports of a place: in `opensm.conf` that of the kind of port (`qos_swe_`
-//! for switches, `qos_ca_` for adapters, else `qos_`), and with `smpquery` the table on which all
-//! outputs agree. Tables that differ between ports are not supported. Slots of missing lanes are
-//! skipped, as ports do [IBA 7.6.9].
+//! One table applies to all ports of a place: in `opensm.conf` the table for its kind of port
+//! (`qos_swe_` for switches, `qos_ca_` for adapters, else `qos_`), and with `smpquery` the table on
+//! which all outputs agree. Tables that differ between ports are not supported. Slots of missing
+//! lanes are skipped, as ports do [IBA 7.6.9].
 
 use super::Place as _;
 use super::plan::Reader;

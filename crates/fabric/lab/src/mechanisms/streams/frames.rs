@@ -1,6 +1,6 @@
 //! Frames of a class and their deadlines.
 //!
-//! Invariant: half-widths are taken over streams, treated as replications
+//! Invariant: confidence intervals are computed over streams, treated as replications
 //! (`gingham_net::measure::Deadlines`).
 
 use crate::record::classes::{PS_PER_NS, half_width, in_ns, mean};
