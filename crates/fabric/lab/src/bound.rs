@@ -82,7 +82,7 @@ pub struct Loaded {
     pub share: f64,
 }
 
-/// Bound of one class.
+/// Load bound of one traffic class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassBound {
     /// Channels that the bound considers.
@@ -117,7 +117,7 @@ impl TrafficBound {
         Self { classes, together }
     }
 
-    /// Computes the bound of a class.
+    /// Computes the load bound of a traffic class.
     pub fn class(&self, plan: &Plan, id: ClassId) -> ClassBound {
         let own = &self.classes[id.index()];
         let used = |channel: &ChannelId| own.loads[channel.index()] > 0.0;

@@ -53,7 +53,7 @@ pub struct Entry {
 pub struct KindSupport {
     /// Switching kind.
     pub kind: &'static str,
-    /// Whether it is supported, and if not, why.
+    /// Support status, with the reason for a refusal.
     #[serde(flatten)]
     pub support: Support,
 }

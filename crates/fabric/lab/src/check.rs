@@ -23,7 +23,7 @@ pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
     /// Dotted path of the table that contains the keys; empty if keys are full paths.
     table: String,
-    /// Traffic class that notes name.
+    /// Traffic class named in notes.
     class: Option<&'a str>,
     pub(crate) of: T,
 }

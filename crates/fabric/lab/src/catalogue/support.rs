@@ -21,7 +21,7 @@ pub struct SwitchingKind {
     pub name: &'static str,
     /// Description in one or two sentences.
     pub summary: &'static str,
-    /// Papers with sections.
+    /// Papers and sections that describe it.
     pub source: &'static str,
     /// Keys of an example scenario, as TOML.
     pub example: &'static str,

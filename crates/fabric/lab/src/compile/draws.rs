@@ -42,7 +42,7 @@ pub enum DrawKind {
 }
 
 impl DrawKind {
-    /// Plural noun for this kind, used in messages.
+    /// Plural noun for the drawn values, used in messages.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Topology => "cables",

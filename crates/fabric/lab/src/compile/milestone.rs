@@ -19,6 +19,6 @@ pub enum Milestone {
     Proof,
     /// The plan of the run.
     Plan,
-    /// Bound of the traffic on its routes; the last stage.
+    /// Load bound of the traffic on its routes; the last stage.
     Bound,
 }

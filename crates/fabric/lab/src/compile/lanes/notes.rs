@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn buffer_place_is_occupied_for_a_round_trip() {
-        // 2 D + 3 with D of 0 to 3 cycles.
+        // Round trips of 2 D + 3 cycles, for D from 0 to 3.
         for (delay, cycles) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
             assert_eq!(round_trips(80, delay, |_| ()), [cycles; 3]);
             let deep = round_trips(80, delay, |of| of.pipeline_cycles = 9);
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(described(2, 9), "at most 66.7 %");
         assert_eq!(described(1, 3_000_000), "at most 0.1 %");
         assert_eq!(described(999, 3_000), "at most 99.9 %");
-        // 99.97 %.
+        // A share of 99.97 %.
         assert_eq!(described(9_997, 30_000), "just under 100 %");
         assert_eq!(described(5, 15), "all of it");
         assert_eq!(described(5, 16), "at most 93.8 %");
