@@ -17,9 +17,9 @@ use gingham_kernel::{Span, Time};
 const STEPS: u64 = 200;
 const STEPS_MAX: u64 = 100_000;
 const ROWS_MAX: u64 = 50_000_000;
-/// Filling the longest queue takes fewer steps; an endless loop reaches the limit in a few seconds.
+/// Enough steps to fill the longest queue; an endless loop reaches this limit in seconds.
 const STEPS_AT_ONE_INSTANT: u64 = 20_000_000;
-/// One day.
+/// Longest simulated time: one day.
 const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
 
 /// Compiled scenario.
@@ -101,7 +101,7 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
     }
 }
 
-/// Returns warm-up, stop and end.
+/// Returns the end of the warm-up, of the sources and of the run.
 fn times(source: &ScenarioSource) -> Result<(Time, Time, Time), InputError> {
     let stop = &source.scenario.stop;
     let time_ps = stop.time.as_ps();
@@ -147,7 +147,7 @@ fn percentiles(source: &ScenarioSource) -> Result<Vec<f64>, InputError> {
     }
 }
 
-/// Such a source would send for ever.
+/// Rejects a backlogged source that nothing holds back, since it would send forever.
 fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let endless =
         plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);

@@ -1,4 +1,4 @@
-//! Plan of a run: a compiled scenario in integers, ids and closed enums.
+//! Plan of a run: a compiled scenario that contains only integers, ids and closed enums.
 
 use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Rate, Span, Time};
@@ -10,11 +10,11 @@ use gingham_stripe::{Class, OrderOptions, ReceiverOptions, SenderOptions};
 pub struct Plan {
     /// Root seed of all random streams.
     pub seed: u64,
-    /// Channels by id.
+    /// Channels, indexed by id.
     pub links: Vec<LinkPlan>,
     /// Choice of the channel of a packet.
     pub spread: Spread,
-    /// Restoration of the order at the receiver.
+    /// How the receiver restores the order.
     pub reception: Reception,
     /// Longest packet, in bytes.
     pub longest_bytes: u32,
@@ -28,7 +28,7 @@ pub struct Plan {
     pub tagged: bool,
     /// Options of the channels' reorder buffers.
     pub restore: Option<OrderOptions>,
-    /// Restart times of both ends, ascending.
+    /// Times when both ends restart, ascending.
     pub resets: Vec<Time>,
     /// Queue before the sender.
     pub entry: EntryPlan,
@@ -36,7 +36,7 @@ pub struct Plan {
     pub backpressure: bool,
     /// Reading rate of the application; `None` reads at once.
     pub reader: Option<Rate>,
-    /// Traffic sources by id.
+    /// Traffic sources, indexed by id.
     pub sources: Vec<SourcePlan>,
     /// Start of the measurement window.
     pub warm_up: Time,
@@ -44,7 +44,7 @@ pub struct Plan {
     pub stop: Time,
     /// Latest end of the run.
     pub end: Time,
-    /// Step width of the series.
+    /// Length of a step of the time series.
     pub step: Span,
     /// Maximum rows of the event table.
     pub events_max: usize,
@@ -52,7 +52,7 @@ pub struct Plan {
     pub packets_max: usize,
     /// Percentiles of the delay.
     pub percentiles: Vec<f64>,
-    /// Maximum steps at one instant; a run that reaches it fails.
+    /// Maximum number of steps at one instant; the run fails if it is reached.
     pub steps_max: u64,
 }
 
@@ -61,19 +61,19 @@ pub struct Plan {
 pub enum EntryPlan {
     /// One queue that refuses packets when full.
     Fifo {
-        /// Capacity.
+        /// Capacity, in bytes.
         limit_bytes: u64,
     },
-    /// A queue per flow, each controlled by CoDel.
+    /// One queue per flow, each controlled by CoDel.
     FqCodel {
         /// FQ-CoDel parameters.
         plan: FqCodelPlan,
-        /// Times derived from the round trip.
+        /// Which CoDel times follow the measured round trip.
         follows: Follows,
     },
 }
 
-/// CoDel times derived from the round trip of the longest channel.
+/// Which CoDel times are derived from the round trip of the longest channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
     /// Whether the target is derived.
@@ -101,15 +101,15 @@ pub struct LinkPlan {
     pub forth: Parameters,
     /// Reverse direction.
     pub back: Parameters,
-    /// Bytes per round.
+    /// Quantum, in bytes per round.
     pub quantum_bytes: u32,
-    /// Priority: packets use channels of 0 before those of 1.
+    /// Priority level: channels of lower levels are used first.
     pub priority: u8,
     /// Maximum sending rate.
     pub cap: Option<Rate>,
-    /// Numbers of lost data packets, ascending, from 1.
+    /// Numbers of the data packets to lose, ascending, from 1.
     pub lose: Vec<u64>,
-    /// Numbers of lost markers, ascending, from 1.
+    /// Numbers of the markers to lose, ascending, from 1.
     pub lose_markers: Vec<u64>,
     /// Changes of the forward direction, in time order.
     pub changes: Vec<(Time, Change)>,
@@ -124,7 +124,7 @@ pub enum Change {
     Loss(Loss),
     /// New maximum frame size, in bytes.
     Mtu(u32),
-    /// New target quantum, in bytes; 0 takes the channel out.
+    /// New target quantum, in bytes; 0 takes the channel out of use.
     Quantum(u32),
 }
 
@@ -133,24 +133,24 @@ pub enum Change {
 pub enum Spread {
     /// Surplus round robin.
     Surplus,
-    /// Generalised round robin, with packets per turn.
+    /// Generalised round robin, with the packets per turn of each channel.
     Packets(Vec<u32>),
     /// A random channel.
     Randomised,
     /// The channel whose queue empties first.
     ShortestQueue,
-    /// A hash of the source.
+    /// A channel chosen by a hash of the source.
     AddressHash,
 }
 
-/// Restoration of the order at the receiver.
+/// How the receiver restores the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
     /// Logical reception with markers.
     Logical,
-    /// Logical reception without markers, with no recovery from losses.
+    /// Logical reception without markers, which cannot recover from losses.
     Unmarked,
-    /// Delivery on arrival.
+    /// No restoration: packets are delivered on arrival.
     None,
     /// Sequence numbers in packets.
     SequenceNumbers,
@@ -165,18 +165,18 @@ pub struct SourcePlan {
     pub kind: SourceKind,
     /// Packet lengths.
     pub lengths: Lengths,
-    /// Traffic class, for the use of the channels.
+    /// Traffic class, which decides how the channels are used.
     pub class: Class,
-    /// Start.
+    /// Start time.
     pub start: Time,
-    /// End, exclusive.
+    /// End time, exclusive.
     pub stop: Time,
 }
 
 /// Arrival process of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
-    /// Always a packet to send.
+    /// A packet is always ready to be sent.
     Backlogged,
     /// Constant rate.
     Constant(Rate),
@@ -186,9 +186,9 @@ pub enum SourceKind {
     OnOff {
         /// Rate while on.
         rate: Rate,
-        /// Mean on period.
+        /// Mean length of an on period.
         on: Span,
-        /// Mean off period.
+        /// Mean length of an off period.
         off: Span,
     },
     /// Window-controlled transport.
@@ -199,7 +199,7 @@ pub enum SourceKind {
         ack_delay: Span,
         /// Maximum bytes in flight.
         window_bytes: u64,
-        /// Whether it reacts to ECN marks.
+        /// Whether the transport reacts to ECN marks.
         ecn: bool,
     },
     /// One frame per interval.
@@ -208,40 +208,40 @@ pub enum SourceKind {
         lengths: Vec<u64>,
         /// Time between frames.
         interval: Span,
-        /// Longest packet of a frame.
+        /// Longest packet of a frame, in bytes.
         packet_bytes: u32,
         /// Whether the sequence repeats.
         again: bool,
     },
-    /// One pass over the lengths, one packet per interval.
+    /// Packets of a list, each sent once, one per interval.
     List {
         /// Time between packets.
         interval: Span,
     },
 }
 
-/// Growth and reduction of a congestion window.
+/// Rule by which a congestion window grows and shrinks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowRule {
-    /// One segment per round trip, and a half after a loss (RFC 5681).
+    /// Grows by one segment per round trip, and shrinks to a half after a loss (RFC 5681).
     Reno,
-    /// A cubic function of time, and seven tenths after a loss (RFC 9438).
+    /// Grows as a cubic function of time, and shrinks to seven tenths after a loss (RFC 9438).
     Cubic,
 }
 
 /// Packet lengths of a source, in bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lengths {
-    /// These lengths in round robin.
+    /// These lengths in turn, repeated.
     InTurn(Vec<u32>),
-    /// Random lengths, each with its cumulative weight, as a fraction of 1.
+    /// Random lengths, each with its cumulative probability.
     Mixture(Vec<(u32, f64)>),
     /// Uniform distribution, both bounds included.
     Uniform(u32, u32),
 }
 
 impl Lengths {
-    /// Shortest packet, in bytes.
+    /// Shortest packet length, in bytes.
     pub fn shortest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().min().unwrap_or_default(),
@@ -250,7 +250,7 @@ impl Lengths {
         }
     }
 
-    /// Longest packet, in bytes.
+    /// Longest packet length, in bytes.
     pub fn longest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().max().unwrap_or_default(),

@@ -52,7 +52,7 @@ fn tables(compiled: &Compiled, engine: &Engine, record: &Record) -> Vec<Table> {
     ]
 }
 
-/// Every result table without rows, to document columns.
+/// Returns every result table without rows, to document the columns.
 pub fn result_tables() -> Vec<Table> {
     let no_series = crate::measure::Series::none();
     vec![

@@ -31,7 +31,7 @@ use crate::record::Record;
 pub struct Run {
     compiled: Compiled,
     engine: Engine,
-    /// Starts after the main run.
+    /// Reference run, which starts after the main run.
     alone: Option<Engine>,
 }
 
@@ -42,8 +42,8 @@ impl Run {
         Self { engine: Engine::new(&compiled.plan), alone, compiled }
     }
 
-    /// Simulates at most `steps_max` steps, which never changes a result. Fails if simulated time
-    /// stands still.
+    /// Simulates at most `steps_max` steps; fails if simulated time stands still. The division into
+    /// calls never changes a result.
     pub fn advance(&mut self, steps_max: u64) -> Result<Progress, NoProgress> {
         let Some(alone) = &mut self.alone else {
             let done = self.engine.advance(steps_max)?;

@@ -91,7 +91,7 @@ pub struct Scenario {
 /// Scenario with the positions of its keys.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
-/// Keys that moved to another table, with their new paths.
+/// Keys that moved to another table, each with its new path.
 const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
 
 impl gingham_input::Scenario for Scenario {
@@ -112,7 +112,7 @@ impl gingham_input::Scenario for Scenario {
         }
     }
 
-    /// Default names: the number of the channel or source.
+    /// Sets missing names to the number of the channel or source.
     fn fill_in(&mut self) {
         for (index, channel) in self.channel.iter_mut().enumerate() {
             channel.name.get_or_insert_with(|| (index + 1).to_string());

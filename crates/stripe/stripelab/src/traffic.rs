@@ -25,7 +25,7 @@ use gingham_stripe::{Class, TAG_BYTES, TAG_BYTES_MAX, Tag};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Packet {
-    /// In the order of sending, from 1; 0 before it is sent.
+    /// Number in the order of sending, from 1; 0 before the packet is sent.
     pub(crate) number: u64,
     pub(crate) source: u16,
     pub(crate) channel: u8,
@@ -33,17 +33,17 @@ pub(crate) struct Packet {
     /// Number at its source, from 1; for a transport, the segment.
     pub(crate) of_source: u64,
     pub(crate) class: Class,
-    /// From 1; 0 without frames.
+    /// Number of the frame, from 1; 0 without frames.
     pub(crate) frame: u32,
     pub(crate) ecn: Ecn,
     pub(crate) created: Time,
     pub(crate) sent: Time,
-    /// Set if the order is guaranteed.
+    /// Tag; set only if the order is guaranteed.
     pub(crate) tag: Option<Tag>,
 }
 
 impl Packet {
-    /// In the tag of a retransmission.
+    /// Bytes that a retransmission adds to the tag.
     #[expect(clippy::cast_possible_truncation, reason = "eight")]
     pub(crate) const BYTES_OF_COPY: u32 = (TAG_BYTES_MAX - TAG_BYTES) as u32;
 
@@ -52,15 +52,15 @@ impl Packet {
     }
 }
 
-/// Over backlogged sources.
+/// Round-robin state over backlogged sources.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     next: usize,
 }
 
 impl Turn {
-    /// A source waits while `may_go` rejects even its shortest packet. Its first packet is returned
-    /// in any case, and dropped later.
+    /// Next packet. A source waits while `may_go` rejects even its shortest packet, except for its
+    /// first, which is dropped later.
     pub(crate) fn pull(
         &mut self,
         sources: &mut [Source],

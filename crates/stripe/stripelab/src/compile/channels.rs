@@ -90,7 +90,6 @@ fn quantum_of(
     Ok(quantum_bytes)
 }
 
-/// 1 byte to 1 GiB.
 pub(super) fn bytes(source: &ScenarioSource, key: &str, bytes: u64) -> Result<u32, InputError> {
     let small = u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
     small.ok_or_else(|| source.refuse(key, "expected 1 B to 1 GiB"))
@@ -264,7 +263,7 @@ fn back(
     Ok(parameters)
 }
 
-/// Checks a change from any of the channel's other rates.
+/// Checks a rate change, whichever of the channel's rates was in effect before it.
 fn check_step(
     forth: &Parameters,
     channel: &Channel,
@@ -278,7 +277,7 @@ fn check_step(
     forth.check_change(rate, fastest, longest_bytes.into())
 }
 
-/// In time order.
+/// Returns all changes of a channel in time order.
 fn changes(
     place: &Place<'_>,
     channel: &Channel,

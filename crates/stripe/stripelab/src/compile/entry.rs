@@ -8,7 +8,7 @@ use gingham_kernel::{Bytes, Span};
 
 const FIFO_BYTES: u64 = 250_000;
 const FLOWS_MAX: u32 = 1 << 16;
-/// One minute.
+/// Longest accepted time: one minute.
 const SPAN_MAX: Span = Span::from_ps(60_000_000_000_000);
 
 pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<EntryPlan, InputError> {
@@ -46,7 +46,7 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
     Ok(EntryPlan::FqCodel { plan, follows })
 }
 
-/// Rejects keys that only flow queues support.
+/// Rejects keys that only FQ-CoDel supports.
 fn check_fifo(source: &ScenarioSource) -> Result<(), InputError> {
     let (entry, usual) = (&source.scenario.entry, Entry::default());
     let changed = [

@@ -15,9 +15,9 @@ use gingham_stripe::{
     SharePlan, SizePlan, TAG_BYTES_MAX, Thousandths,
 };
 
-/// As in the daemon.
+/// Default size of a channel's reorder buffer, as in the daemon.
 const RESTORED_PACKETS: usize = 2_048;
-/// For the buffers of all channels together.
+/// Maximum packets in a buffer; bounds the buffers of all channels together.
 const PACKETS_MAX: u64 = 1 << 20;
 
 pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
@@ -141,7 +141,7 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     }
 }
 
-/// By default in free order, as in the daemon.
+/// Options of the reorder buffers; enabled by default in free order, as in the daemon.
 pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
     let Some(restore) = source.scenario.stripe.restore else {
         let adaptive = OrderOptions {
@@ -187,7 +187,7 @@ pub(super) fn sender(
     })
 }
 
-/// The largest frame has the longest tag.
+/// Plan for size probing; the longest packet has the longest tag added.
 fn sizes(source: &ScenarioSource, given: Sizes) -> Result<SizePlan, InputError> {
     let stripe = &source.scenario.stripe;
     let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -231,7 +231,7 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
             seed: source.scenario.seed,
         }),
         Rule::Cubic => Controlled::Cubic,
-        // The sender sets the rate of each channel later.
+        // Placeholder: the sender sets the rate of each channel later.
         Rule::Fixed => Controlled::FixedRate(u64::from(u32::MAX)),
     };
     let window_bytes_max = control.window_max.map(|most| most.0);
@@ -284,7 +284,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
-    // A marker with a round number alone often looks late.
+    // A marker with only a round number often looks late.
     let late_in_a_row_max = match stripe.markers.tells {
         Tells::Number => ReceiverOptions::default().late_in_a_row_max,
         Tells::Round => u32::MAX,
@@ -308,7 +308,7 @@ const fn charge(source: &ScenarioSource) -> Charge {
     }
 }
 
-/// At least one longest packet for each channel, at most the range of the protocol's counters.
+/// Checks that the buffer holds one longest packet per channel and fits the protocol's counters.
 fn check_buffer(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let longest = u32::try_from(source.scenario.stripe.longest_packet.0).unwrap_or(u32::MAX);
     let possible = plan.receiver.buffer_bytes(plan.links.len(), longest);
@@ -342,7 +342,6 @@ fn packets(source: &ScenarioSource, key: &str, packets: u64) -> Result<usize, In
     few.ok_or_else(|| source.refuse(key, format!("expected 1 to {PACKETS_MAX} packets")))
 }
 
-/// Rejects less than a nanosecond.
 fn some_time(source: &ScenarioSource, key: &str, span: Span) -> Result<Duration, InputError> {
     if span < Span::from_ps(1_000) {
         return Err(source.refuse(key, "expected at least 1 ns"));

@@ -8,7 +8,7 @@ use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Bytes, FileName, Span, Time};
 use gingham_stripe::Class;
 
-/// Default.
+/// Default receive window of a transport.
 const WINDOW_BYTES: u64 = 4_000_000;
 
 const FRAME_PACKETS_MAX: u64 = 100_000;
@@ -167,7 +167,7 @@ fn read_frames(place: &mut Place<'_>, file: &FileName) -> Result<Vec<u64>, Input
     Ok(lengths)
 }
 
-/// Last number of each line that is neither empty nor a comment.
+/// Last number of each line, skipping empty lines and comments.
 fn frame_lengths(file: &str, text: &str) -> Result<Vec<u64>, InputError> {
     let mut lengths = Vec::new();
     for (line, content) in (1_u32..).zip(text.lines()) {

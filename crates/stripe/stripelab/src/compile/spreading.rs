@@ -55,7 +55,8 @@ fn packets(source: &ScenarioSource, packets: &[u32]) -> Result<(), InputError> {
     }
 }
 
-/// Proportional to the rate; the slowest channel has the longest packet. `None` beyond 32 bits.
+/// Quantum proportional to the rate; the slowest channel gets the longest packet. `None` if it
+/// exceeds 32 bits.
 pub(super) fn quantum(rate: Rate, slowest: Rate, longest_bytes: u32) -> Option<u32> {
     let (rate, slowest) =
         (u128::from(rate.bytes_per_second()), u128::from(slowest.bytes_per_second()));
@@ -82,7 +83,8 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// The receiver would lose synchronisation again and again.
+/// Note that the receiver would repeatedly lose synchronisation, if the wait does not exceed the
+/// skew.
 fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     let wait = source.scenario.stripe.wait;
     let skew = skew(plan);
@@ -95,7 +97,7 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     })
 }
 
-/// Longest delay with jitter minus shortest delay.
+/// Longest delay, including jitter, minus the shortest delay.
 fn skew(plan: &Plan) -> Span {
     let latest = plan.links.iter().map(|link| link.forth.delay + link.forth.jitter).max();
     let earliest = plan.links.iter().map(|link| link.forth.delay).min();

@@ -5,10 +5,10 @@
 use gingham_results::{Estimate, Ratio, real};
 use hdrhistogram::Histogram;
 
-/// Bins are narrower than 1 % of their value.
+/// Precision of the histogram: a bin is narrower than 1 % of its value.
 const DIGITS: u8 = 2;
 
-/// In the measurement window.
+/// Delays of the packets in the measurement window.
 #[derive(Debug)]
 pub(crate) struct Delays {
     histogram: Histogram<u64>,
@@ -36,7 +36,7 @@ impl Delays {
         self.longest_ns = 0;
     }
 
-    /// In nanoseconds.
+    /// Mean delay in nanoseconds, with its confidence interval.
     pub(crate) fn mean(&self) -> Option<Estimate> {
         Estimate::of_sections(&self.sections)
     }
@@ -45,7 +45,7 @@ impl Delays {
         (!self.histogram.is_empty()).then_some(self.longest_ns)
     }
 
-    /// The p-th percentile needs 100 / (100 - p) packets.
+    /// Percentile of the delay; `None` with fewer than 100 / (100 - p) packets.
     pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let packets = real(u128::from(self.histogram.len()));
         let is_known = packets * (100.0 - percentile) >= 100.0 - 1e-4;

@@ -1,4 +1,4 @@
-//! Counts of the events of a run.
+//! Counters for the events of a run.
 
 use super::order::Place;
 use super::{Delays, EventKind, EventRow, Fate, Order, PacketRow, Recovery, Series, Trace};
@@ -31,7 +31,7 @@ impl From<DropReason> for Loss {
     }
 }
 
-/// Measurement window in sections of equal length.
+/// Measurement window, divided into sections of equal length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sections {
     start: Time,
@@ -39,7 +39,7 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// `None` outside the window.
+    /// Index of the current section; `None` outside the window.
     pub(crate) fn at(&self, now: Time) -> Option<usize> {
         if now < self.start || now >= self.stop {
             return None;
@@ -77,7 +77,7 @@ pub(crate) struct SourceCount {
     pub(crate) delivered_packets: u64,
     pub(crate) delivered_bytes: u64,
     pub(crate) out_of_order_packets: u64,
-    /// Bytes of use to the reader, by section.
+    /// Useful bytes (goodput) in each section.
     pub(crate) useful_bytes: ByteSections,
     pub(crate) order: Order,
     pub(crate) delays: Delays,
@@ -122,7 +122,7 @@ pub(crate) struct Meter {
     pub(crate) losses: [u64; 6],
     pub(crate) markers_sent: u64,
     pub(crate) markers_lost: u64,
-    /// Time that packets waited before the sender.
+    /// Waiting times of packets in the entry queue.
     pub(crate) sojourns: Delays,
     pub(crate) waiting_bytes_max: u64,
     pub(crate) marked_packets: u64,
@@ -185,7 +185,6 @@ impl Meter {
         self.series.pipe().entry_dropped_packets += 1;
     }
 
-    /// Packet that CoDel dropped before the sender.
     pub(crate) fn dropped_before(&mut self, packet: &Packet) {
         self.sources[usize::from(packet.source)].dropped_packets += 1;
         self.series.pipe().entry_dropped_packets += 1;
@@ -200,7 +199,7 @@ impl Meter {
         self.waiting_bytes_max = self.waiting_bytes_max.max(bytes);
     }
 
-    /// `number` is that on the channel.
+    /// Counts a sent packet; `number` is its round and deficit on the channel.
     pub(crate) fn sent(&mut self, packet: &Packet, wire_bytes: u32, number: Option<Number>) {
         self.sent_packets += 1;
         let sojourn_ns = packet.sent.since(packet.created).as_ps() / 1_000;
@@ -228,7 +227,7 @@ impl Meter {
         });
     }
 
-    /// `lost` is set if the copy will not arrive.
+    /// Counts a copy that was sent; `lost` is set if it will not arrive.
     pub(crate) fn copy_sent(&mut self, now: Time, copy: &Packet, wire_bytes: u32, lost: bool) {
         self.copies_sent += 1;
         self.links[usize::from(copy.channel)].sent_bytes += u64::from(wire_bytes);
@@ -269,12 +268,12 @@ impl Meter {
         }
     }
 
-    /// Without repaired packets.
+    /// Lost packets without those that a copy replaced.
     pub(crate) fn lost_packets(&self) -> u64 {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
-    /// In flight, in a buffer, or dropped from one.
+    /// Sent packets in flight, in a buffer, or dropped from one.
     pub(crate) fn unaccounted_packets(&self) -> u64 {
         let unique = self.delivered_packets - self.duplicated_packets;
         self.sent_packets.saturating_sub(unique + self.lost_packets())
@@ -301,7 +300,7 @@ impl Meter {
         *most = (*most).max(packets as u64);
     }
 
-    /// `number` is that at the receiver.
+    /// Counts a delivery; `number` is the round and deficit at the receiver.
     pub(crate) fn delivered(
         &mut self,
         now: Time,

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-/// About 10 MiB.
+/// Maximum number of missing packets remembered, about 10 MiB.
 const MISSING_MAX: usize = 1 << 18;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,11 +22,11 @@ pub(crate) enum Place {
 
 #[derive(Debug)]
 pub(crate) struct Order {
-    /// One more than the highest number delivered.
+    /// Highest number delivered, plus one.
     next: u64,
-    /// Packets delivered, without duplicates.
+    /// Number of packets delivered, without duplicates.
     given: u64,
-    /// With the position of the first delivery sent later.
+    /// Missing numbers, each with the delivery position of the first later packet.
     missing: BTreeMap<u64, u64>,
     extent_max: u64,
 }
@@ -51,7 +51,7 @@ impl Order {
         }
     }
 
-    /// `place` is the position of `number`.
+    /// Records all numbers skipped before `number`, which was delivered at position `place`.
     fn miss(&mut self, number: u64, place: u64) {
         let kept_from = number.saturating_sub(MISSING_MAX as u64).max(self.next);
         self.missing.extend((kept_from..number).map(|missing| (missing, place)));
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use Place::{InOrder, OutOfOrder, Twice};
 
-    /// Three reordered packets, with extents 4, 5 and 6 from packet 7.
+    /// Packets 4, 5 and 6 arrive after packet 7 and are reordered.
     #[test]
     fn packets_after_later_ones_are_out_of_order() {
         let mut order = Order::new();
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(order.extent_max(), 6);
     }
 
-    /// Packet 2 arrives one position after 9; a duplicate takes no position.
+    /// Packet 2 arrives one position after packet 9, as a duplicate in between takes no position.
     #[test]
     fn extent_is_counted_in_positions_and_not_in_numbers() {
         let mut order = Order::new();

@@ -37,7 +37,7 @@ impl Recovery {
         self.longest_ns = self.longest_ns.max(present_ns);
     }
 
-    /// From the last loss up to now.
+    /// Time from the last loss to the last delivery out of order after it; 0 if there is none.
     fn present_ns(&self) -> Option<u64> {
         let loss = self.last_loss?;
         let last = self.last_out_of_order.filter(|last| *last > loss);
@@ -52,7 +52,7 @@ impl Recovery {
         self.last_out_of_order
     }
 
-    /// `None` without losses.
+    /// Mean and longest recovery time; `None` without losses.
     pub(crate) fn mean_and_longest_ns(&self) -> Option<(u64, u64)> {
         let present_ns = self.present_ns()?;
         let sum_ns = self.sum_ns + u128::from(present_ns);
@@ -77,7 +77,7 @@ mod tests {
         recovery.lost(at(20));
         recovery.lost(at(30));
         recovery.out_of_order(at(33));
-        // Recoveries of 6 us, 0 and 3 us.
+        // The recoveries take 6 us, 0 and 3 us.
         assert_eq!(recovery.mean_and_longest_ns(), Some((3_000, 6_000)));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    /// In the order of the discriminants.
+    /// Names in the order of the discriminants.
     pub(crate) const NAMES: [&'static str; 13] = [
         "send",
         "drop",
@@ -44,7 +44,7 @@ pub(crate) struct EventRow {
     pub(crate) at: Time,
     pub(crate) kind: EventKind,
     pub(crate) channel: usize,
-    /// 0 for a marker.
+    /// Number of the packet; 0 for a marker.
     pub(crate) packet: u64,
     pub(crate) bytes: u32,
     pub(crate) number: Option<Number>,
@@ -61,7 +61,7 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    /// In the order of the discriminants.
+    /// Names in the order of the discriminants.
     pub(crate) const NAMES: [&'static str; 6] =
         ["under way", "delivered", "lost", "dropped", "damaged", "discarded"];
 }
@@ -76,7 +76,7 @@ pub(crate) struct PacketRow {
     pub(crate) created: Time,
     pub(crate) sent: Time,
     pub(crate) delivered: Option<Time>,
-    /// In the order of delivery, from 1.
+    /// Position in the order of delivery, from 1.
     pub(crate) position: u64,
     pub(crate) fate: Fate,
 }

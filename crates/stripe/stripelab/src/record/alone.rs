@@ -1,4 +1,4 @@
-//! Comparison of the pipe with its best channel alone, and the bottlenecks of its transports.
+//! Comparison of the pipe with its best single channel, and the bottlenecks of transports.
 
 use super::rates::bits_per_s;
 use super::sources::SourceSummary;
@@ -7,7 +7,7 @@ use crate::compile::Compiled;
 use crate::plan::{SourceKind, WindowRule};
 use crate::run::Engine;
 
-/// Share of stops at a full receive window, above which it limits a transport.
+/// Fraction of stops caused by a full receive window above which that window is the bottleneck.
 const BOUND: f64 = 0.5;
 
 pub(super) fn compare(record: &mut Record, compiled: &Compiled, alone: Option<&Engine>) {
@@ -40,7 +40,7 @@ fn below(record: &Record, compiled: &Compiled, name: &str) -> String {
     format!("the pipe has {multiple:.3} of the goodput of channel `{name}` alone{bound}")
 }
 
-/// End of a sentence on the bottleneck of each transport.
+/// End of a sentence that names the bottleneck of each transport.
 fn bound(record: &Record, compiled: &Compiled) -> String {
     let plans = compiled.plan.sources.iter().zip(&record.sources).enumerate();
     let bounds = plans.filter_map(|(index, (plan, source))| {

@@ -1,4 +1,4 @@
-//! Results by channel.
+//! Results of each channel.
 
 use super::rates::share;
 use crate::compile::Compiled;

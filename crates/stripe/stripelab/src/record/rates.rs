@@ -1,11 +1,11 @@
-//! Conversion of counters to rates and shares.
+//! Conversion of counters to rates and fractions.
 
 use crate::measure::ByteSections;
 use crate::run::Engine;
 use gingham_kernel::Time;
 use gingham_results::{Estimate, Ratio, real};
 
-/// For a run that ended early, only completed sections count.
+/// Mean rate over the sections; only completed sections count if the run ended early.
 pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estimate> {
     let window = engine.meter().sections;
     let section_s = real(u128::from(window.window().as_ps())) / 1e12 / real(bytes.len() as u128);

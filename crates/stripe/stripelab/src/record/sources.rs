@@ -1,4 +1,4 @@
-//! Results by source.
+//! Results of each source.
 
 use super::rates::{bits_per_s, share};
 use crate::compile::Compiled;

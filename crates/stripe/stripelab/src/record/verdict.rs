@@ -3,7 +3,8 @@
 use super::summary::{Record, Verdict};
 use crate::run::Engine;
 
-/// Largest half-width of a converged run, as a fraction of the goodput.
+/// Largest half-width of the goodput's confidence interval if a run has converged, as a fraction of
+/// the goodput.
 const WIDTH_MAX: f64 = 0.25;
 
 pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {

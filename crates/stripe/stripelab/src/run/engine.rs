@@ -34,7 +34,7 @@ pub struct Progress {
     pub now_ps: u64,
     /// Packets delivered.
     pub delivered: u64,
-    /// Packets sent and neither delivered nor lost.
+    /// Packets sent that are neither delivered nor lost.
     pub in_flight: u64,
     /// Whether the run is complete.
     pub done: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Engine {
     end: Time,
     done: bool,
     steps: Steps,
-    /// Set if the step limit interrupted the pump.
+    /// Whether sending was interrupted by the step limit and must continue.
     is_pumping: bool,
     wheel: Wheel<Event>,
     slots: Slots,
@@ -57,17 +57,17 @@ pub(crate) struct Engine {
     sources: Vec<Source>,
     turn: Turn,
     entry: Entry,
-    /// Waiting for space in a channel's queue.
+    /// Copies that wait for space in a channel's queue.
     copies: VecDeque<Packet>,
     backpressure: bool,
     reader: Option<Rate>,
-    /// The reader is busy until then.
+    /// Time until which the reader is busy.
     read_at: Time,
-    /// An earlier time replaces a timer; a later one waits until it fires.
+    /// Time of the pending timer. An earlier time replaces it; a later one is set when it fires.
     pump_at: Option<Time>,
     sender_at: Option<Time>,
     receiver_at: Option<Time>,
-    /// Orders events at one instant.
+    /// Counter that orders the events of one instant.
     offered: u64,
     meter: Meter,
 }
@@ -121,7 +121,7 @@ impl Engine {
         self.pump();
     }
 
-    /// Fails if simulated time stands still.
+    /// Simulates at most `steps_max` steps; fails if simulated time stands still.
     pub(crate) fn advance(&mut self, steps_max: u64) -> Result<bool, NoProgress> {
         self.steps.allow(steps_max);
         while !self.done && self.steps.are_left() {
@@ -198,7 +198,7 @@ impl Engine {
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
-            // An earlier timer has replaced this one and set it again.
+            // Other timers are stale: an earlier one has replaced them.
             Event::Pump if self.pump_at == Some(self.now) => {
                 self.pump_at = None;
                 self.pump();
@@ -289,7 +289,7 @@ impl Engine {
         }
     }
 
-    /// Checking too early does no harm.
+    /// Schedules a check of the retransmission timer; too early a check is harmless.
     fn set_timeout(&mut self, source: u16) {
         let timeout = self.sources[usize::from(source)].take_timer(self.now);
         if let Some(at) = timeout {

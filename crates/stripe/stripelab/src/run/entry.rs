@@ -1,4 +1,4 @@
-//! The queue before the sender: a FIFO, or a queue for each flow.
+//! Entry queue before the sender: a FIFO, or one queue per flow.
 //!
 //! Invariant: an offered packet waits, is taken once, or is counted as refused or dropped.
 
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// A full FIFO refuses the packet.
+    /// Enqueues a packet; a full FIFO refuses it.
     pub(crate) fn offer(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         if let Self::Fifo { bytes, limit_bytes, .. } = self
             && *bytes + u64::from(packet.bytes) > *limit_bytes
@@ -58,7 +58,7 @@ impl Entry {
         self.pull(now, packet, meter);
     }
 
-    /// For a backlogged source, because the queue was empty.
+    /// Enqueues a packet regardless of the limit: a backlogged source sends only to an empty queue.
     pub(crate) fn pull(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         meter.offered(packet);
         match self {
@@ -103,7 +103,7 @@ impl Entry {
         }
     }
 
-    /// Unless the scenario sets target and interval.
+    /// Derives target and interval from the round trip, unless the scenario sets them.
     pub(crate) fn follow(&mut self, sender: &SendingEnd) {
         if let Self::FqCodel { queue, follows } = self
             && let Some(round_trip) = sender.round_trip_least()

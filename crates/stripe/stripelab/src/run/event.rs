@@ -1,4 +1,4 @@
-//! Events in their total order, and the cargo on channels.
+//! Events in their total order, and the packets and messages on channels.
 //!
 //! Events of one instant are ordered by variant as listed here, then by channel or source and
 //! number: the order of scheduling has no effect.

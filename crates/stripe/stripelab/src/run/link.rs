@@ -19,7 +19,7 @@ pub(crate) struct Link {
     back: Channel,
     data: u64,
     messages: u64,
-    /// Changes that have taken effect.
+    /// Number of changes that have taken effect.
     changed: usize,
     queue_bytes_max: u64,
 }
@@ -42,7 +42,7 @@ impl Link {
         }
     }
 
-    /// A packet selected for loss takes its time on the wire.
+    /// Sends a packet. One that is selected for loss still takes its transmission time.
     pub(crate) fn offer(&mut self, now: Time, length_bytes: u32, kind: Kind) -> Fate {
         let chosen = match kind {
             Kind::Data => is_next(&mut self.data, &self.plan.lose),
@@ -62,7 +62,7 @@ impl Link {
         self.back.offer(now, length_bytes).arrivals().next()
     }
 
-    /// `now` or later.
+    /// Earliest time, from `now` on, when the queue has room for `length_bytes`.
     pub(crate) fn room_at(&self, now: Time, length_bytes: u64) -> Time {
         let parameters = self.forth.parameters();
         let filled_bytes = self.backlog_bytes(now) + length_bytes;
@@ -82,12 +82,13 @@ impl Link {
         self.forth.backlog_bytes(now)
     }
 
-    /// Wait of a packet offered now.
+    /// Queueing delay of a packet that is sent now.
     pub(crate) fn wait(&self, now: Time) -> Span {
         self.forth.wait(now)
     }
 
-    /// Capacity; for a bound by time, at the current rate.
+    /// Returns the capacity of the forward queue in bytes; a limit given as a time is converted at
+    /// the current rate.
     pub(crate) fn queue_bytes(&self) -> u64 {
         let parameters = self.forth.parameters();
         parameters.queue.bytes_at(parameters.rate)
@@ -114,7 +115,7 @@ impl Link {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// Returns the target quantum, if it changes.
+    /// Applies the next change; returns the new target quantum if it is one.
     pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;

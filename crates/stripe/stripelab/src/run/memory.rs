@@ -1,4 +1,4 @@
-//! Buffer memory of the receivers without the protocol, charged as the protocol charges it.
+//! Buffer memory of receivers that do not run the protocol, counted as the protocol counts it.
 //!
 //! Invariant: `held` is at most `max`.
 

@@ -22,7 +22,7 @@ pub(crate) enum ReceivingEnd {
 pub(crate) struct Logical {
     receiver: Receiver<Scheduler, Packet>,
     tagged: bool,
-    /// By channel; empty if channels do not reorder.
+    /// Reorder buffer of each channel; empty if channels do not reorder.
     orders: Vec<ChannelOrder<Packet>>,
 }
 
@@ -143,7 +143,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Round and deficit are those of the receiver's scheduler.
+    /// Next packet to deliver, with round and deficit of the receiver's scheduler.
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
             Self::Logical(logical) => logical.poll_packet(instant(now)),
@@ -156,7 +156,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// The channel's reverse direction carries the message.
+    /// Next message to the sender, and the channel that carries it in reverse direction.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Logical(logical) => logical.receiver.poll_message(instant(now)),
@@ -164,7 +164,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Time of the next delivery without another arrival.
+    /// Time of the next delivery if nothing else arrives.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Logical(logical) => logical.timeout(),

@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) struct Resequencer {
     next: u64,
     waiting: BTreeMap<u64, Packet>,
-    /// In order of arrival. The first packet still waits.
+    /// Times and numbers of waiting packets, in order of arrival. The first one still waits.
     arrivals: VecDeque<(Time, u64)>,
-    /// Highest number seen, by channel.
+    /// Highest number seen on each channel.
     seen: Vec<u64>,
     buffered: Vec<usize>,
     memory: Memory,
@@ -31,7 +31,7 @@ pub(crate) struct Resequencer {
 }
 
 impl Resequencer {
-    /// Long header with a 24-bit sequence number (RFC 1990, section 3).
+    /// Length of the long header with a 24-bit sequence number (RFC 1990, section 3).
     pub(crate) const HEADER_BYTES: u32 = 4;
 
     pub(crate) fn new(channels: usize, options: &ReceiverOptions) -> Self {

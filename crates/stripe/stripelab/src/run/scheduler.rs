@@ -13,7 +13,7 @@ use gingham_stripe::{Numbered, PacketRounds, Rounds};
 pub(crate) struct Scheduler {
     rounds: Rounds<CHANNELS_MAX>,
     charged: Number,
-    /// Markers carry only a round of the sender.
+    /// Whether markers carry only the sender's round.
     has_sent_rounds: bool,
 }
 
@@ -33,7 +33,7 @@ impl Scheduler {
         Some(Self { rounds, charged, has_sent_rounds: false })
     }
 
-    /// In the round of the next packet.
+    /// Channel's quantum in the round of its next packet.
     pub(crate) fn quantum(&self, channel: usize) -> u32 {
         self.standing(channel).quantum_bytes
     }
@@ -43,7 +43,7 @@ impl Scheduler {
         Some(Self { has_sent_rounds: plan.round_alone, ..Self::of(plan)? })
     }
 
-    /// The channel has already reached the sender's round, the only contents of the marker.
+    /// Whether a round-only marker is outdated: the channel has already reached its round.
     fn knows_better(&self, channel: usize, received: &Standing) -> bool {
         let own = self.standing(channel);
         let both_in = own.is_in() && received.is_in();

@@ -31,12 +31,11 @@ pub(crate) enum SendingEnd {
 pub(crate) struct Protocol {
     sender: Sender<Scheduler>,
     tagged: bool,
-    /// Markers carry only the sender's round.
+    /// Whether markers carry only the sender's round.
     round_alone: bool,
     kept: Option<RetransmissionBuffer<Packet>>,
 }
 
-/// At the start of a run.
 pub(crate) const EPOCH: Epoch = Epoch::new(1);
 
 impl SendingEnd {
@@ -48,7 +47,7 @@ impl SendingEnd {
                 let checked = "options are checked where scenarios are compiled";
                 let mut sender = sender.expect(checked);
                 configure_channels(&mut sender, plan);
-                // Room for the requests of all channels together.
+                // The buffer holds the packets of all channels together.
                 let kept = |repair: RepairPlan| {
                     RetransmissionBuffer::new(repair.packets * plan.links.len())
                 };
@@ -71,7 +70,7 @@ impl SendingEnd {
         }
     }
 
-    /// `None` if nothing may be sent now.
+    /// Chooses the channel of a packet; `None` if it must wait.
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
@@ -88,7 +87,7 @@ impl SendingEnd {
         }
     }
 
-    /// Fits no channel, neither now nor after probing.
+    /// Whether a packet fits no channel, neither now nor after further probing.
     pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
         self.protocol().is_some_and(|sender| {
             sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
@@ -126,14 +125,14 @@ impl SendingEnd {
         u32::try_from(bytes).expect("no longer than a packet")
     }
 
-    /// The sender does not take out its last channel.
+    /// Sets a target quantum. The sender refuses to take its last channel out of use.
     pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {
             let sender = &mut protocol.sender;
             let mut targets: Vec<u32> =
                 (0..sender.scheduler().channels()).map(|one| sender.target_quantum(one)).collect();
             targets[channel] = quantum;
-            // A rejected change leaves the quanta as they are.
+            // If the change is rejected, the quanta stay as they are.
             let _ = sender.change_quanta(&targets);
         }
     }
@@ -144,12 +143,12 @@ impl SendingEnd {
         }
     }
 
-    /// `None` without a window.
+    /// Data in flight on a channel; `None` without a window.
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
         self.protocol()?.flight(channel)
     }
 
-    /// Without queues; `None` without windows.
+    /// Round-trip time without queueing; `None` without windows.
     pub(crate) fn round_trip_least(&self) -> Option<Duration> {
         self.protocol()?.round_trip_least()
     }
@@ -168,7 +167,7 @@ impl SendingEnd {
         }
     }
 
-    /// A corrupted message is discarded.
+    /// Receives a message; discards a corrupted one.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Protocol(protocol) = self {
             // The sender counts the messages that it rejects.
@@ -176,7 +175,7 @@ impl SendingEnd {
         }
     }
 
-    /// 0 if the channel is out; `None` without rounds.
+    /// Channel's quantum: 0 if it is out of use, `None` without rounds.
     pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
         match self {
             Self::Protocol(protocol) if protocol.sender.order() == Order::Free => {
@@ -240,8 +239,8 @@ impl Protocol {
         Some((channel, message))
     }
 
-    /// The sender's round alone if markers carry rounds. A channel that is out, or with a change of
-    /// quantum ahead, keeps its standing.
+    /// Carries only the sender's round if the plan says this, unless the channel is out or its
+    /// quantum is about to change.
     fn carried_standing(&self, standing: Standing) -> Standing {
         if self.round_alone && standing.is_in() && standing.coming.is_none() {
             Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
@@ -263,17 +262,17 @@ impl Protocol {
     }
 }
 
-/// Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
+/// Fibonacci hash (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
 fn hash(source: u16) -> usize {
     usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
 }
 
-/// In whole nanoseconds.
+/// Converts simulated time to whole nanoseconds.
 pub(crate) const fn instant(now: Time) -> Instant {
     Instant::from_nanoseconds(now.as_ps() / 1_000)
 }
 
-/// Earliest simulated time that matches; `None` if out of range.
+/// Earliest simulated time that maps to `instant`; `None` if out of range.
 pub(crate) fn time(instant: Instant) -> Option<Time> {
     instant.nanoseconds().checked_mul(1_000).map(Time::from_ps)
 }

@@ -11,7 +11,7 @@ pub(super) fn length_of(message: &Message) -> u32 {
     u32::try_from(message.to_bytes().len()).expect("messages are short")
 }
 
-/// Number of the next packet that a marker carries.
+/// Number of the channel's next packet if the message is a marker.
 pub(super) const fn marker_number(message: &Message) -> Option<Number> {
     match message.kind {
         MessageKind::Marker(marker) => Some(marker.standing.next),
@@ -19,7 +19,6 @@ pub(super) const fn marker_number(message: &Message) -> Option<Number> {
     }
 }
 
-/// Flips one bit, if any.
 pub(super) fn damaged(message: Message, flipped_bit: Option<u64>) -> Vec<u8> {
     let mut bytes = message.to_bytes().to_vec();
     if let Some(bit) = flipped_bit {

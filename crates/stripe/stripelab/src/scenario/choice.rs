@@ -1,4 +1,4 @@
-//! The order of a scenario, and the features that follow from it.
+//! Choice between strict and free order, and the features that follow from it.
 
 use super::{Markers, Order, Quanta, Reception, Repair, Scenario, Scheduler, Tells};
 
@@ -11,7 +11,7 @@ impl Scenario {
         })
     }
 
-    /// Key with an effect only in strict order.
+    /// First key that is set but has an effect only in strict order.
     pub(crate) fn bound_by(&self) -> Option<String> {
         let stripe = &self.stripe;
         let Markers { send, every_rounds, before_channel, tells, .. } = stripe.markers;
@@ -38,7 +38,7 @@ impl Scenario {
         })
     }
 
-    /// Retransmission parameters; by default in free order.
+    /// Retransmission parameters, with defaults in free order; `None` if disabled.
     pub fn repair(&self) -> Option<Repair> {
         let by_order = (self.order() == Order::Free).then(Repair::default);
         self.stripe.repair.or(by_order).filter(|repair| repair.tries > 0)
@@ -48,13 +48,13 @@ impl Scenario {
         self.stripe.guaranteed || self.order() == Order::Free
     }
 
-    /// Windows limit data in flight.
+    /// Whether windows limit the data in flight.
     pub(crate) fn has_windows(&self) -> bool {
         let stripe = &self.stripe;
         stripe.window || stripe.quanta == Quanta::Follow || self.order() == Order::Free
     }
 
-    /// By windows or credits.
+    /// Whether windows or credits hold the sender back.
     pub(crate) fn is_held_back(&self) -> bool {
         self.has_windows() || self.stripe.credits
     }

@@ -1,4 +1,4 @@
-//! Length of a queue: bytes such as `"64 kB"`, or the longest wait such as `"20 ms"`.
+//! Length of a queue: bytes, for example `"64 kB"`, or the longest wait, for example `"20 ms"`.
 
 use gingham_linkemu::{ParameterError, QueueBound};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -41,7 +41,7 @@ impl JsonSchema for QueueLength {
     }
 }
 
-/// Describes the expected format in errors.
+/// Parser of a queue length, which describes the expected format in errors.
 struct TextVisitor;
 
 impl de::Visitor<'_> for TextVisitor {

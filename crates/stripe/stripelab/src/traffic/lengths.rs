@@ -34,7 +34,7 @@ impl Drawn {
         }
     }
 
-    /// `usize::MAX` for random lengths.
+    /// Number of lengths in turn; `usize::MAX` for random lengths.
     pub(super) fn in_turn(&self) -> usize {
         match &self.lengths {
             Lengths::InTurn(lengths) => lengths.len(),

@@ -32,7 +32,7 @@ impl RoundTrip {
         self.smoothed_ps.map(Span::from_ps)
     }
 
-    /// The segment must have been sent only once.
+    /// Adds a round-trip sample, which must be from a segment that was sent only once.
     pub(super) fn sample(&mut self, span: Span) {
         let taken_ps = span.as_ps();
         let (smoothed_ps, variation_ps) = match self.smoothed_ps {

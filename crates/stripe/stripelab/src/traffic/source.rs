@@ -22,7 +22,7 @@ pub(crate) struct Source {
     frames: u64,
     on_until: Time,
     pub(crate) transport: Option<Transport>,
-    /// Next scheduled check of the transport's timer.
+    /// Time of the next scheduled check of the transport's timer.
     timer_at: Option<Time>,
 }
 
@@ -63,7 +63,8 @@ impl Source {
         (self.start..self.stop).contains(&now)
     }
 
-    /// After the first packet, none while even the shortest is too long for all channels.
+    /// Packet of a backlogged source. After the first one, `None` while even the shortest is too
+    /// long for all channels.
     pub(crate) fn pull(&mut self, now: Time, may_go: impl Fn(u32) -> bool) -> Option<Packet> {
         let may = self.kind == SourceKind::Backlogged
             && self.is_sending(now)
@@ -114,7 +115,7 @@ impl Source {
         }
     }
 
-    /// `None` if an early enough check is scheduled.
+    /// Time of the next timer check; `None` if an early enough check is already scheduled.
     pub(crate) fn take_timer(&mut self, now: Time) -> Option<Time> {
         let at = self.transport.as_ref()?.timeout_at()?;
         let is_scheduled = self.timer_at.is_some_and(|due| due > now && due <= at);
@@ -180,7 +181,7 @@ impl Source {
         Packet { number, source, channel, bytes, of_source, class, frame, ecn, created, sent, tag }
     }
 
-    /// As RFC 3168, section 5, requires of TCP.
+    /// ECN field of packets, as RFC 3168, section 5, requires of TCP.
     const fn ecn(&self) -> Ecn {
         match self.kind {
             SourceKind::Transport { ecn: true, .. } => Ecn::Ect0,
@@ -200,7 +201,7 @@ impl Source {
     }
 }
 
-/// Rounded up.
+/// Transmission time of `bytes` at `rate`, rounded up.
 fn span_of(rate: Rate, bytes: u128) -> Span {
     let span_ps = (bytes * 1_000_000_000_000).div_ceil(u128::from(rate.bytes_per_second()));
     Span::from_ps(u64::try_from(span_ps).unwrap_or(u64::MAX / 4))

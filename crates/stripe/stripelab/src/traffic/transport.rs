@@ -32,9 +32,9 @@ pub(crate) struct TransportCounts {
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
     pub(crate) ecn_reductions: u64,
-    /// A full window stopped the sender.
+    /// Times that a full window stopped the sender.
     pub(crate) stops: u64,
-    /// Stops with a full receive window.
+    /// Stops caused by a full receive window.
     pub(crate) stops_at_receiver: u64,
 }
 
@@ -49,9 +49,9 @@ struct Segment {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SegmentState {
     InFlight,
-    /// Received out of order.
+    /// Received, but out of order.
     Come,
-    /// Retransmitted as soon as the window permits.
+    /// Lost; to be retransmitted as soon as the window permits.
     Lost,
 }
 
@@ -62,18 +62,18 @@ pub(crate) struct Transport {
     ack_delay: Span,
     window: Window,
     first: u64,
-    /// All sent segments from `first` on.
+    /// States of all sent segments from `first` on.
     segments: VecDeque<Segment>,
     flight_bytes: u64,
     highest: u64,
     /// Segments below this number have been checked for loss.
     judged: u64,
-    /// To retransmit, ascending.
+    /// Segments to retransmit, ascending.
     lost: VecDeque<u64>,
     recovering: bool,
-    /// Permits one retransmission outside the window (RFC 6675, section 5, 4.3).
+    /// Whether one retransmission may exceed the window (RFC 6675, section 5, 4.3).
     first_loss: bool,
-    /// End of the segments sent when the last recovery or timeout began.
+    /// Number after the last segment sent before the last recovery or timeout began.
     recover: u64,
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
@@ -126,7 +126,7 @@ impl Transport {
         self.timeout_at
     }
 
-    /// `length` generates the length of a new segment.
+    /// Next segment to send; `length` generates the length of a new one.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -158,7 +158,8 @@ impl Transport {
         self.receiver.take(segment, bytes)
     }
 
-    /// All segments before `expected` have arrived, and segment `got`, `marked` or not.
+    /// Handles an acknowledgement of segment `got` and all before `expected`; `marked` is its ECN
+    /// mark.
     pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64, marked: bool) {
         let (before, mut acknowledged_bytes) = (self.first, 0);
         while self.first < expected
@@ -204,7 +205,7 @@ impl Transport {
         self.timeout_at = Some(now + self.round_trip.timeout());
     }
 
-    /// A full window prevents the next segment.
+    /// Counts a stop caused by a full window; returns `None`.
     fn stop<T>(&mut self) -> Option<T> {
         self.counts.stops += 1;
         self.counts.stops_at_receiver += u64::from(!self.is_within_receiver());
@@ -256,7 +257,7 @@ impl Transport {
         self.segments[index].state = SegmentState::Come;
     }
 
-    /// Three later segments have overtaken a lost one.
+    /// Declares segments lost that three later segments have overtaken.
     fn find_lost(&mut self) {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
@@ -274,7 +275,7 @@ impl Transport {
         }
     }
 
-    /// Once for all data in flight (RFC 3168, section 6.1.2).
+    /// Begins a recovery, at most once for all data in flight (RFC 3168, section 6.1.2).
     fn begin_recovery(&mut self) -> bool {
         if self.recovering || self.first < self.recover {
             return false;
@@ -323,7 +324,7 @@ mod tests {
             (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
             (3_500, 3_500, 6_000)
         );
-        // After 5 to 8 have arrived, 9, 10 and 1 are in flight.
+        // Segments 5 to 8 have arrived; 9, 10 and 1 are in flight.
         assert_eq!(fill(&mut reno, at(20)), [1]);
         for segment in 5..=8 {
             reno.deliver(segment, 1_000);
@@ -339,7 +340,7 @@ mod tests {
         assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
     }
 
-    /// RFC 3168, section 6.1.2.
+    /// See RFC 3168, section 6.1.2.
     #[test]
     fn ecn_mark_halves_the_window_without_retransmission() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);

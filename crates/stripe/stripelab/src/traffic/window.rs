@@ -1,4 +1,4 @@
-//! The congestion window of a transport, with its rules of growth and reduction.
+//! Congestion window of a transport, and the rules by which it grows and shrinks.
 //!
 //! ```text
 //!   slow start      one segment more for each acknowledgement, up to the threshold
@@ -20,14 +20,14 @@ use crate::plan::WindowRule;
 use cubic::Cubic;
 use gingham_kernel::{Span, Time};
 
-/// RFC 6928.
+/// Initial window in segments (RFC 6928).
 const SEGMENTS_FIRST: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
-    /// Not known to have arrived, nor detected as lost before.
+    /// Bytes neither known to have arrived nor detected as lost.
     pub(super) in_flight_bytes: u64,
-    /// From the first unacknowledged segment on (`FlightSize`).
+    /// All bytes sent from the first unacknowledged segment on (`FlightSize`).
     pub(super) unacknowledged_bytes: u64,
 }
 

@@ -3,7 +3,7 @@
 use crate::support::run;
 
 const SLOW: &str = "[[channel]]\nname = \"slow\"\nrate = \"5 Mbit/s\"\ndelay = \"10 ms\"\n";
-/// Is faster than the other channel for half of the time.
+/// Channel that is faster than the other one for half of the time.
 const FAST: &str = "[[channel]]\nname = \"fast\"\nrate = \"5 Mbit/s\"\ndelay = \"30 ms\"\n\
     rates = [{ at = \"500 ms\", rate = \"20 Mbit/s\" }]\n";
 
@@ -30,12 +30,11 @@ fn limiting_receive_window_is_named() {
     assert!(share > 0.9, "{share}");
     let key = "`source.0.kind.cubic.window`";
     assert!(record.verdict_reason.contains(key), "{}", record.verdict_reason);
-    // A round trip over the slow channel alone is shorter.
+    // The round trip over the slow channel alone is shorter.
     let single = run(&scenario(SLOW, "cubic = { window = \"40 kB\" }"));
     assert!(single.notes.is_empty(), "{:?}", single.notes);
 }
 
-/// A queue of ten packets.
 #[test]
 fn pipe_slower_than_its_best_channel_has_a_note() {
     let text = scenario(&format!("{SLOW}{FAST}"), "cubic = {}");

@@ -40,7 +40,7 @@ fn every_packet_is_accounted_for() {
             if reception == "logical" && !scheduler.ends_with("round-robin") {
                 continue;
             }
-            // Without duplication every packet counts once.
+            // Without duplication, every packet is counted once.
             let text = ALL.replace("duplication = 0.01", "").replace(
                 "stripe.backpressure = false",
                 &format!(
@@ -66,7 +66,7 @@ fn every_packet_is_accounted_for() {
     }
 }
 
-/// Theorem 4.1: without loss the order is exact, for any speeds and delays of the channels.
+/// Theorem 4.1: without loss the order is exact, regardless of the channels' rates and delays.
 #[test]
 fn order_is_exact_without_loss() {
     for seed in 1..=20 {
@@ -86,7 +86,7 @@ fn order_is_exact_without_loss() {
     }
 }
 
-/// Queues are short enough for a retransmission to arrive in time.
+/// Lossy scenario; its queues are short enough for retransmissions to arrive in time.
 fn lossy(stripe: &str) -> String {
     format!(
         "stop.time = \"500 ms\"\n{stripe}\n\
@@ -117,7 +117,6 @@ fn repair_recovers_nearly_all_losses() {
     assert_eq!(record.packets_repaired, lost_first - record.packets_lost);
 }
 
-/// A reader at half the rate of the channels.
 #[test]
 fn credits_prevent_loss_at_a_slow_reader() {
     let slow = |credits| {
@@ -135,7 +134,6 @@ fn credits_prevent_loss_at_a_slow_reader() {
     assert!((goodput / 10e6 - 1.0).abs() < 0.01, "{goodput}");
 }
 
-/// The second link is half idle: the sender waits for space and for time.
 #[test]
 fn events_per_packet_are_bounded() {
     let text = "stop.time = \"10 s\"\nstripe.scheduler = \"round-robin\"\n\
@@ -148,8 +146,8 @@ fn events_per_packet_are_bounded() {
     while !run.advance(100).expect("time goes on").done {
         events += 100;
     }
-    // An arrival, a wait for the channel and two polls per packet. Markers and reports add a step
-    // for every third packet.
+    // Each packet takes an arrival, a wait for the channel and two polls; markers and reports add a
+    // third of a step.
     assert!(events < 6 * run.summary().packets_sent, "{events} events");
 }
 
@@ -170,7 +168,7 @@ fn reordering_channels_are_resequenced_first() {
     assert_eq!(with.packets_delivered, with.packets_sent);
 }
 
-/// The second channel goes out after 200 ms and returns after 300.
+/// The second channel is taken out at 200 ms and returns at 300 ms.
 #[test]
 fn channel_leave_and_return_loses_nothing() {
     let record = run("stop = { time = \"500 ms\", warm_up = \"0 s\" }\nmeasure.step = \"50 ms\"\n\
@@ -179,7 +177,7 @@ fn channel_leave_and_return_loses_nothing() {
         quanta = [{ at = \"200 ms\", quantum = \"0 B\" }, { at = \"300 ms\", quantum = \"3000 B\" }]\n");
     assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
     let arrived = crate::support::reals(&record, "series", "arrived_bits_per_s");
-    // Steps of 50 ms, two rows each: from 250 and from 400 ms.
+    // Each 50 ms step has two rows; these begin at 250 and at 400 ms.
     let (out, back) = (&arrived[10..12], &arrived[16..18]);
     assert!(out[0] > 9.5e6 && out[1] == 0.0, "{out:?}");
     assert!(back[0] > 9.5e6 && back[1] > 19e6, "{back:?}");
@@ -197,7 +195,7 @@ fn reset_loses_in_flight_packets_but_keeps_order() {
     assert!(record.packets_lost < 2 * 50, "{}", record.packets_lost);
 }
 
-/// The rates are not configured, and one doubles after two seconds.
+/// Scenario without configured rates; one channel's rate doubles after two seconds.
 fn at_unknown_rates(options: &str) -> gingham_stripelab::Record {
     run(&format!(
         "stop = {{ time = \"6 s\", warm_up = \"5 s\" }}\n{options}\n\
@@ -215,7 +213,7 @@ fn free_order_follows_unconfigured_rates() {
     assert_eq!(record.packets_out_of_order, 0);
 }
 
-/// The pipe waits for the controller that is slow at the moment.
+/// The pipe waits for the controller that is currently slow.
 #[test]
 fn quanta_follow_unconfigured_rates() {
     let record = at_unknown_rates("stripe.quanta = \"follow\"");

@@ -1,4 +1,4 @@
-//! Comparison of the defaults with those of the daemon.
+//! Comparison of the laboratory's defaults with those of the daemon.
 
 use gingham_entry::FqCodelPlan;
 use gingham_stripe::{Controlled, SenderOptions};
@@ -14,7 +14,7 @@ fn plan(stripe: &str) -> Plan {
     compile(&source.expect("it can be read")).expect("it can be run").plan
 }
 
-/// By design, the daemon seeds BBR from its keys, and probes packet sizes.
+/// Removes intended differences: the daemon seeds BBR from its keys and probes packet sizes.
 fn comparable(mut options: SenderOptions) -> SenderOptions {
     options.sizes = None;
     if let Some(Controlled::Bbr(bbr)) = options.control.as_mut().map(|plan| &mut plan.by) {
@@ -35,7 +35,7 @@ fn end_defaults_match_the_daemon() {
     assert_eq!(ours.map(alike), theirs.map(alike));
 }
 
-/// `striped` makes its queue by this function, and derives both times from the round trip.
+/// `striped` creates its queue with this function, and derives both times from the round trip.
 #[test]
 fn entry_queue_defaults_match_the_daemon() {
     let expected = FqCodelPlan { seed: 1, ..FqCodelPlan::of_packets(1_500) };

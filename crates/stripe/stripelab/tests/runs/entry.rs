@@ -5,7 +5,7 @@ use gingham_stripelab::Record;
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use std::path::Path;
 
-/// Jitter and losses that are repaired.
+/// Channels with jitter, and losses that are repaired.
 const JITTER: &str = "stripe.repair = {}\n\
     [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\njitter = \"10 ms\"\nloss = 0.005\nqueue = \"256 kB\"\n\
     [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"60 ms\"\njitter = \"10 ms\"\nloss = 0.005\nqueue = \"256 kB\"\n";
@@ -73,7 +73,7 @@ fn flow_queues_increase_goodput_over_lossy_channels() {
     assert!(share(&flows) > 1.2 * share(&one), "{} and {}", share(&flows), share(&one));
 }
 
-/// Each packet of the call goes behind at most one selected packet and the remainder of a quantum.
+/// Each packet of the call waits for at most one selected packet and the remainder of a quantum.
 #[test]
 fn sparse_flow_has_low_delay_beside_bulk_flows() {
     let call = "[[source]]\nkind.constant.rate = \"64 kbit/s\"\npackets.fixed = \"160 B\"\n";

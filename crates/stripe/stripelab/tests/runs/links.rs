@@ -1,8 +1,8 @@
-//! Queues by time, policers and cross traffic; calculated by hand.
+//! Queues limited by time, policers and cross traffic; the expected values are calculated by hand.
 
 use crate::support::{integers, reals, refused, run, words};
 
-/// A microsecond per byte, without delay, and 500 B packets.
+/// Channel at a microsecond per byte, without delay; packets have 500 B.
 fn scenario(channel: &str, source: &str, stripe: &str) -> String {
     format!(
         "stop = {{ time = \"1 s\", warm_up = \"0 s\" }}\nmeasure.packets = 100\n\
@@ -15,7 +15,7 @@ fn list(count: usize, interval: &str) -> String {
     format!("{{ lengths = {:?}, interval = \"{interval}\" }}", vec!["500 B"; count])
 }
 
-/// Packets wait for 0, 500 and 1,000 us; the fourth would wait for 1,500 us.
+/// Three packets wait for 0, 500 and 1,000 us; the fourth would wait for 1,500 us.
 #[test]
 fn queue_of_one_millisecond_bounds_the_wait() {
     let source = list(6, "0 s");
@@ -25,25 +25,25 @@ fn queue_of_one_millisecond_bounds_the_wait() {
     assert_eq!(fates[..4], ["delivered", "delivered", "delivered", "dropped"]);
     assert_eq!((record.packets_delivered, record.lost_in_queues), (3, 3));
     assert_eq!(record.channels[0].queue_bytes_max, 1_500);
-    // The sender sees the queue: 6 x 500 us.
+    // The sender sees the queue and waits for space.
     let record = run(&scenario("queue = \"1 ms\"", &source, ""));
     assert_eq!((record.packets_delivered, record.lost_in_queues), (6, 0));
     assert_eq!(integers(&record, "packets", "delivered_ns")[5], 3_000_000);
     assert!(record.channels[0].queue_bytes_max <= 1_000);
 }
 
-/// At a tenth of the rate, a millisecond is 100 bytes: one packet alone.
+/// At a tenth of the rate, a queue of 1 ms is 100 bytes: it holds a packet only if empty.
 #[test]
 fn time_bounded_queue_follows_the_rate() {
     let channel = "queue = \"1 ms\"\nrates = [{ at = \"0 s\", rate = \"100 kB/s\" }]";
     let record = run(&scenario(channel, &list(3, "1 ms"), "backpressure = false"));
-    // The first is sent until 5 ms; the others would wait for 4 and 3 ms.
+    // The first packet is sent until 5 ms; the others would wait for 4 and 3 ms.
     assert_eq!(words(&record, "packets", "fate"), ["delivered", "dropped", "dropped"]);
     let record = run(&scenario(channel, &list(3, "1 ms"), ""));
     assert_eq!(integers(&record, "packets", "delivered_ns"), [5_000_000, 10_000_000, 15_000_000]);
 }
 
-/// A packet per millisecond; tokens for one of them in 5 ms.
+/// A packet arrives every millisecond, but tokens suffice for one packet every 5 ms.
 #[test]
 fn policer_drops_four_of_five_packets() {
     let channel = "policer = { rate = \"100 kB/s\", burst = \"500 B\" }";
@@ -56,8 +56,8 @@ fn policer_drops_four_of_five_packets() {
     assert_eq!((channel.packets_policed, channel.packets_dropped), (9, 0));
 }
 
-/// Cross traffic arrives first at 0, 1 and 2 ms, and takes half a millisecond; at 3 ms there is
-/// none.
+/// Cross traffic arrives first at 0, 1 and 2 ms, and takes half a millisecond; none arrives at 3
+/// ms.
 #[test]
 fn competing_packets_go_first_when_they_arrive_first() {
     let channel = "competing = [{ rate = \"500 kB/s\", until = \"3 ms\", packet = \"500 B\" }]";
@@ -69,7 +69,6 @@ fn competing_packets_go_first_when_they_arrive_first() {
     assert_eq!((channel.queue_bytes_max, record.packets_sent), (1_000, 4));
 }
 
-/// Cross traffic of 1,000 B every millisecond is the whole rate.
 #[test]
 fn competing_packets_are_dropped_by_a_full_queue() {
     let channel = "queue = \"1500 B\"\ncompeting = [{ rate = \"1 MB/s\", until = \"10 ms\", packet = \"1000 B\" }]";
@@ -107,7 +106,7 @@ fn invalid_channel_values_are_rejected_with_line_and_key() {
             "competing = [{ rate = \"1 MB/s\", at = \"2 s\", until = \"2 s\" }]",
             "`channel[0].competing[0].until`: expected a later instant than the 2 s of `at`",
         ),
-        // 1 s at 1 MB/s, sent at 1 B/s: a day and more.
+        // 1 MB, the queue of 1 s at 1 MB/s, takes more than a day at 1 B/s.
         (
             "queue = \"1 s\"\nrates = [{ at = \"1 s\", rate = \"1 B/s\" }]",
             "`channel[0].rates[0].rate`: a packet could be on the way for 1000500 s",
@@ -143,7 +142,6 @@ fn queue_without_a_unit_is_reported_with_both_kinds() {
     assert!(error.contains("\"64 kB\" or \"20 ms\""), "{error}");
 }
 
-/// The queue grows by 500 B, and 1 ms of wait, a millisecond.
 #[test]
 fn series_has_the_queue_in_bytes_and_in_time() {
     let source = format!("{{ lengths = {:?}, interval = \"500 us\" }}", vec!["500 B"; 20]);
@@ -153,14 +151,14 @@ fn series_has_the_queue_in_bytes_and_in_time() {
     let record = run(&text);
     let (bytes, wait) =
         (integers(&record, "series", "queue_bytes"), integers(&record, "series", "queue_ns"));
-    // With the packet that arrives at the end of the step.
+    // The packet that arrives at the end of the step is included.
     assert_eq!(bytes[..4], [1_000, 1_500, 2_000, 2_500]);
     assert_eq!(wait[..4], [2_000_000, 3_000_000, 4_000_000, 5_000_000]);
     assert!(reals(&record, "series", "round_trip_ns")[3].is_nan(), "there are no windows");
 }
 
-/// 10 ms in each direction, 68 B for a marker forward and 76 B for a report back, a microsecond per
-/// byte.
+/// Each direction takes 10 ms; a marker forward has 68 B and a report back 76 B, at a microsecond
+/// per byte.
 #[test]
 fn series_has_the_rtt_of_the_window_controller() {
     let text = scenario("delay = \"10 ms\"", &list(200, "2 ms"), "window = true")
@@ -174,7 +172,6 @@ fn series_has_the_rtt_of_the_window_controller() {
     assert!(reals(&record, "series", "pacing_rate_bytes_per_s")[at] > 0.0, "control paces");
 }
 
-/// Reports of 200 Mbit/s over a reverse path of 1 Mbit/s.
 #[test]
 fn reverse_channel_of_one_200th_of_the_rate_suffices() {
     let channel = "[[channel]]\nrate = \"200 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n\

@@ -1,4 +1,4 @@
-//! Runs of scenarios.
+//! Tests that run scenarios.
 
 mod alone;
 mod always;

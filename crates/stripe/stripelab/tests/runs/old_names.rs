@@ -1,4 +1,4 @@
-//! Refusal of old names.
+//! Rejection of old names.
 
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{OLD_NAMES, result_tables, scenario_schema, summary_schema};

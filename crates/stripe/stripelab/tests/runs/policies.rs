@@ -3,7 +3,7 @@
 use crate::support::{refused, run};
 use gingham_stripelab::Record;
 
-/// `FIVE` offers half of a channel's rate.
+/// Scenario with two channels; a `FIVE` source offers half of a channel's rate.
 fn scenario(top: &str, first: &str, source: &str) -> String {
     format!(
         "{top}\nstop = {{ time = \"4 s\", warm_up = \"1 s\" }}\n\
@@ -30,7 +30,6 @@ fn cheap_channel_is_filled_first() {
     assert!(sent(&full).iter().all(|packets| *packets > 3_000), "{:?}", sent(&full));
 }
 
-/// A packet of 1,500 bytes carries a tag of 12.
 #[test]
 fn channel_does_not_exceed_its_cap() {
     let record = run(&scenario("", "cap = \"2 Mbit/s\"", ALL));
@@ -52,7 +51,7 @@ fn redundant_copies_cut_delay_under_loss() {
     assert!(twice.1 * 10 > twice.2 * 9, "{twice:?}");
 }
 
-/// Half as much again as the capacity of the faster channel.
+/// The source offers 1.5 times the capacity of the faster channel.
 #[test]
 fn fastest_class_waits_for_the_fastest_channel() {
     let record = run(&scenario("", "", "kind.constant.rate = \"15 Mbit/s\"\nsend = \"fastest\""));

@@ -5,7 +5,7 @@ use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, Verdict, compile};
 use std::path::Path;
 
-/// From 2 s on the second channel passes frames of 1,300 bytes.
+/// Scenario whose second channel passes only frames of up to 1,300 bytes from 2 s on.
 fn scenario(stripe: &str) -> String {
     format!(
         "stop = {{ time = \"8 s\", warm_up = \"4 s\" }}\n\
@@ -44,7 +44,7 @@ fn invalid_size_probing_values_are_rejected() {
     }
 }
 
-/// The packets are longer than the base of 1,200 bytes.
+/// Scenario whose packets are longer than the base size of 1,200 bytes.
 fn backlogged(mtu: &str) -> String {
     format!(
         "stop.time = \"1 s\"\nstripe.sizes = {{}}\n\
@@ -64,7 +64,6 @@ fn packet_waits_for_outstanding_size_probes() {
     assert_eq!(one.tables, other.tables);
 }
 
-/// One packet is dropped; the source has no shorter one.
 #[test]
 fn source_stalls_when_no_packet_fits() {
     let record = run(&backlogged("mtus = [{ at = \"0 s\", mtu = \"1300 B\" }]"));
@@ -73,7 +72,6 @@ fn source_stalls_when_no_packet_fits() {
     assert!(record.verdict_reason.contains("stripe.sizes"), "{}", record.verdict_reason);
 }
 
-/// The limit is far below the packets of the first instant.
 #[test]
 fn stalled_simulated_time_is_an_error() {
     let text =
@@ -95,7 +93,7 @@ fn stalled_simulated_time_is_an_error() {
     }
 }
 
-/// A flow whose first packets are dropped has two thirds of its goodput.
+/// If its first packets were dropped, the flow would have only two thirds of its goodput.
 #[test]
 fn size_probes_do_not_reduce_goodput() {
     let goodput = |stripe: &str| {

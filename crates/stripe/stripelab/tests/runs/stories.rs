@@ -5,7 +5,7 @@ use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, compile};
 use std::path::Path;
 
-/// A byte takes a microsecond. Without delay.
+/// Channels that take a microsecond per byte, without delay.
 const TWO: &str = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
     measure = { events = 1000, packets = 1000 }\n\
     [stripe]\nlongest_packet = \"500 B\"\nmarkers.send = false\n\
@@ -48,7 +48,7 @@ fn packets_are_in_arrival_order_without_reception() {
         TWO.replace("markers.send = false", "reception = \"none\"")
     );
     let record = run(&text);
-    // By arrival in us: 2 at 150, 3 at 450, 1 at 500, 5 at 600, 4 at 850, 6 at 1,100.
+    // Arrivals in us: packet 2 at 150, 3 at 450, 1 at 500, 5 at 600, 4 at 850, 6 at 1,100.
     assert_eq!(integers(&record, "packets", "position"), [3, 1, 2, 5, 4, 6]);
     // Packets 1 and 4 arrive after later ones.
     assert_eq!(record.packets_out_of_order, 2);
@@ -68,8 +68,7 @@ fn endless_silence_is_rejected_when_reports_are_required() {
     }
 }
 
-/// Packet 1, alone in round 1 on channel 1, is lost, as a marker before round 2 shows. Packets
-/// alternate between the channels.
+/// A marker before round 2 shows the loss of packet 1, the only one of round 1 on channel 1.
 #[test]
 fn marker_resynchronises_the_receiver_after_a_loss() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
@@ -116,7 +115,7 @@ fn round_marker_resynchronises_only_at_round_boundaries() {
         );
         integers(&run(&text), "packets", "position")
     };
-    // Positions of packets 1 to 18.
+    // Delivery positions of packets 1 to 18.
     let middle = [1, 2, 3, 4, 5, 6, 0, 8, 7, 10, 9, 12, 11, 13, 14, 15, 16, 17];
     assert_eq!(order("number", 2), middle);
     let never = [1, 2, 3, 4, 5, 6, 0, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 17];
@@ -125,7 +124,8 @@ fn round_marker_resynchronises_only_at_round_boundaries() {
     assert_eq!(["number", "round"].map(|tells| order(tells, 1)), [edge, edge]);
 }
 
-/// 6 and 10 Mbit/s are 3 : 5. With 1 : 2 the faster one limits: 5 and 10 Mbit/s.
+/// The ratio of 6 to 10 Mbit/s is 3 : 5. With 1 : 2 the faster channel limits the pipe to 5 and 10
+/// Mbit/s.
 #[test]
 fn generalised_round_robin_ratio_is_of_small_integers() {
     let goodput = |parameters: &str| {
@@ -148,7 +148,7 @@ fn generalised_round_robin_ratio_is_of_small_integers() {
     assert!(error.contains("slowest_packets_max") && error.contains("at least 1"), "{error}");
 }
 
-/// 30 Mbit/s, less the markers.
+/// The pipe carries 30 Mbit/s, less the markers.
 #[test]
 fn rates_of_unequal_channels_add_up() {
     let record = run("stop.time = \"5 s\"\nstripe.order = \"strict\"\n\
@@ -156,14 +156,14 @@ fn rates_of_unequal_channels_add_up() {
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n");
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
     let markers = record.message_share.expect("something was sent");
-    // Up to one packet is cut at either end of the window.
     let expected = 30e6 * (1.0 - markers);
     assert!((goodput / expected - 1.0).abs() < 0.002, "{goodput} of {expected}");
     assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
     assert_eq!(record.in_order_bits_per_s, record.goodput_bits_per_s);
 }
 
-/// Channel 2 has carried packet 4 when packet 3 arrives on channel 1: packet 1 is lost.
+/// Packet 1 counts as lost when packet 3 arrives on channel 1, as channel 2 has already carried
+/// packet 4.
 #[test]
 fn sequence_numbers_detect_a_loss_once_all_channels_are_past() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\nmeasure.packets = 10\n\
@@ -171,12 +171,11 @@ fn sequence_numbers_detect_a_loss_once_all_channels_are_past() {
         [[channel]]\nrate = \"1 MB/s\"\nlose = [1]\n[[channel]]\nrate = \"1 MB/s\"\n\
         [[source]]\nkind.list.lengths = [\"1000 B\", \"1000 B\", \"1000 B\", \"1000 B\"]\n";
     let record = run(text);
-    // 1,004 us each, with a header of 4 bytes; packet 3 is behind packet 1.
+    // Each packet takes 1,004 us with its header; packet 3 follows packet 1.
     let delivered = integers(&record, "packets", "delivered_ns");
     assert_eq!(delivered, [0, 2_008_000, 2_008_000, 2_008_000]);
 }
 
-/// 10 Mbit/s from the start without loss, like the complete run.
 #[test]
 fn early_ended_run_reports_rates_of_its_simulated_part() {
     let text = "stop = { time = \"10 s\", warm_up = \"1 s\" }\n[[channel]]\nrate = \"10 Mbit/s\"\n";
@@ -200,7 +199,7 @@ fn early_ended_run_reports_rates_of_its_simulated_part() {
     assert!(too_early.verdict_reason.contains("before the window began"));
 }
 
-/// The wait of 200 ms is over before packets that are 300 ms late. With 600 ms, the pipe has 40
+/// A wait of 200 ms ends before packets arrive 300 ms late. With 600 ms, the pipe carries 40
 /// Mbit/s, less markers.
 #[test]
 fn wait_below_the_skew_has_a_note_with_its_remedy() {
@@ -242,7 +241,7 @@ fn ineffective_channel_choice_keys_are_rejected() {
     }
 }
 
-/// In free order tags keep one flow over a lossy channel in order.
+/// In free order, tags keep a flow in order even over a lossy channel.
 #[test]
 fn order_is_free_unless_a_key_requires_strict() {
     let run = |keys: &str| {

@@ -1,4 +1,4 @@
-//! Transports after one loss: their windows by the formulas of their RFCs.
+//! Windows of transports after one loss, compared with the formulas of their RFCs.
 //!
 //! The receive window of 200 segments of 1500 B is less than a round trip of 100 ms at 100 Mbit/s
 //! holds: there is no queue, and slow start ends with a window of 200. The source detects the loss
@@ -18,7 +18,7 @@ fn scenario(kind: &str) -> String {
     )
 }
 
-/// Window at the end in segments, and seconds of congestion avoidance.
+/// Final window in segments, and the duration of congestion avoidance in seconds.
 fn avoided(record: &Record) -> (f64, f64) {
     let source = &record.sources[0];
     let counts = (source.retransmissions, source.fast_recoveries, source.timeouts);
@@ -53,7 +53,6 @@ fn cubic_reduces_to_70_percent_and_follows_its_function() {
     let (window, avoided_s) = avoided(&run(&scenario("cubic")));
     let since_k = avoided_s + ROUND_TRIP_S - 150.0_f64.cbrt();
     assert_within(window, 200.0 + 0.4 * since_k * since_k * since_k, 1.0);
-    // Reno's window is far below.
     assert!(window > 140.0 + 9.0 / 17.0 * avoided_s / ROUND_TRIP_S + 20.0, "{window}");
 }
 

@@ -1,4 +1,4 @@
-//! The receiver's side of the loop: arrivals, delivery and reports.
+//! Receiver's part of the event loop: arrivals, delivery and reports.
 
 use super::Engine;
 use crate::measure::Loss;

@@ -1,4 +1,4 @@
-//! The sender's side of the loop: first messages, then retransmissions, then packets.
+//! Sender's part of the event loop: messages first, then retransmissions, then packets.
 
 use super::Engine;
 use crate::run::event::{Cargo, Event, Load};
@@ -9,7 +9,8 @@ use gingham_linkemu::{Arrival, Fate};
 use gingham_stripe::MESSAGE_BYTES_MAX;
 
 impl Engine {
-    /// Continues at this instant in the next call if the steps are used.
+    /// Sends as much as possible. If the step limit stops it, the next call continues at this
+    /// instant.
     pub(super) fn pump(&mut self) {
         self.is_pumping = true;
         while self.is_pumping && self.steps.are_left() && !self.steps.is_stuck() {
@@ -21,7 +22,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether a packet was sent.
+    /// Returns whether a packet was sent or dropped.
     fn pump_one(&mut self) -> bool {
         self.send_messages();
         self.send_copies();
@@ -36,7 +37,7 @@ impl Engine {
         true
     }
 
-    /// The packet is longer than any channel passes.
+    /// Drops the next packet, which is longer than any channel passes.
     fn drop_too_long(&mut self) {
         if let Some(packet) = self.entry.take(self.now, &mut self.meter) {
             self.meter.dropped_before(&packet);
@@ -53,19 +54,19 @@ impl Engine {
         self.entry.peek(self.now, &mut self.meter)
     }
 
-    /// Retransmissions go first.
+    /// Whether a packet may be sent: copies that wait for the channel precede it.
     fn may_send(&mut self, channel: usize, bytes: u32) -> bool {
         let waits = self.copies.iter().any(|copy| usize::from(copy.channel) == channel);
         !waits && self.has_room(channel, bytes)
     }
 
-    /// Otherwise schedules another try.
+    /// Whether the channel's queue has room; otherwise, another attempt is scheduled.
     fn has_room(&mut self, channel: usize, bytes: u32) -> bool {
         if !self.backpressure {
             return true;
         }
         let link = &self.links[channel];
-        // For markers and other messages.
+        // Keeps room for markers and other messages.
         let reserve = MESSAGE_BYTES_MAX as u64 * 2;
         let wanted = u64::from(bytes + self.receiver.header_bytes()) + reserve;
         let at = link.room_at(self.now, wanted.min(link.queue_bytes()));
@@ -93,7 +94,7 @@ impl Engine {
         }
     }
 
-    /// Copies go before packets that were never sent.
+    /// Sends copies, which precede packets not sent before.
     fn send_copies(&mut self) {
         while let Some(copy) = self.sender.poll_repair(self.now) {
             self.copies.push_back(copy);
@@ -121,7 +122,7 @@ impl Engine {
 
     fn send_messages(&mut self) {
         while let Some((channel, message)) = self.sender.poll_message(self.now) {
-            // Messages of this length probe a channel that lost all long packets.
+            // Some messages are padded, to probe a channel that lost all long packets.
             let bytes = length_of(&message).max(self.sender.padded_bytes(channel));
             let marker = marker_number(&message);
             self.meter.message_sent(self.now, channel, bytes, marker);

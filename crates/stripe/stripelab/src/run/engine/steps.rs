@@ -1,4 +1,4 @@
-//! Guard against simulated time that stands still.
+//! Guard against a run whose simulated time stands still.
 //!
 //! A step is an event, or a packet offered to the sender. Each call takes a bounded number of
 //! steps: its caller can handle signals even if an instant never ends.
@@ -13,7 +13,7 @@ pub struct NoProgress {
     pub at: Time,
     /// Steps taken at this instant.
     pub steps: u64,
-    /// Source of the last packet sent or dropped at this instant.
+    /// Source of the last packet that was sent or dropped at this instant.
     pub source: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ impl core::error::Error for NoProgress {}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
-    /// In this call.
+    /// Steps left in this call.
     left: u64,
     at_instant: u64,
     at_instant_max: u64,

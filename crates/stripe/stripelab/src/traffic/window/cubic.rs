@@ -24,10 +24,10 @@ use super::Outstanding;
 use gingham_kernel::{Span, Time};
 use gingham_results::real;
 
-/// In segments per cubic second.
+/// Constant C of the RFC, in segments per cubic second.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
-/// `alpha_cubic` (section 4.3): the average window equals Reno's despite the reduction to
+/// `alpha_cubic` (section 4.3), for which the average window equals Reno's despite the reduction by
 /// `beta_cubic`.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const SEGMENTS_MIN: f64 = 2.0;
@@ -43,34 +43,34 @@ struct Avoidance {
 #[derive(Debug)]
 pub(super) struct Cubic {
     segment_bytes: f64,
-    /// Before the last loss, reduced by fast convergence; `None` after a timeout and before any
-    /// loss.
+    /// Window before the last loss, reduced by fast convergence; `None` after a timeout and before
+    /// any loss.
     w_max: Option<f64>,
-    /// Before the last reduction.
+    /// Window before the last reduction.
     cwnd_prior: f64,
     avoidance: Option<Avoidance>,
-    /// Still to be added to the window.
+    /// Fraction of a byte that is still to be added to the window.
     rest_bytes: f64,
 }
 
 impl Avoidance {
-    /// Without a loss before, or after a timeout, the epoch starts on the plateau: `K` is 0 and
-    /// `W_max` the window (sections 4.8 and 4.10).
+    /// Starts an epoch. If `w_max` is `None`, it starts on the plateau: `K` is 0 and `W_max` is the
+    /// window (sections 4.8 and 4.10).
     fn new(t_epoch: Time, cwnd_epoch: f64, w_max: Option<f64>) -> Self {
         let w_max = w_max.unwrap_or(cwnd_epoch).max(cwnd_epoch);
         let k = libm::cbrt((w_max - cwnd_epoch) / C);
         Self { t_epoch, k, w_max, w_est: cwnd_epoch }
     }
 
-    /// Equation 1.
+    /// Window by equation 1.
     fn w_cubic(&self, t: f64) -> f64 {
         let since = t - self.k;
         C * since * since * since + self.w_max
     }
 
-    /// Growth by `acked` segments (sections 4.2 to 4.5), in segments.
+    /// Growth after `acked` acknowledged segments (sections 4.2 to 4.5), in segments.
     fn growth(&mut self, now: Time, cwnd: f64, acked: f64, rtt: f64, cwnd_prior: f64) -> f64 {
-        // Reno's growth once the estimate is back at the window before the reduction.
+        // The window grows as Reno's once `W_est` has regained its size before the reduction.
         let alpha = if self.w_est >= cwnd_prior { 1.0 } else { ALPHA };
         self.w_est += alpha * acked / cwnd;
         let t = seconds(now.since(self.t_epoch));
@@ -95,7 +95,7 @@ impl Cubic {
         acknowledged_bytes: u64,
         round_trip: Span,
     ) -> u64 {
-        // The fraction still to be added is part of the window.
+        // The window includes the fraction that is still to be added.
         let cwnd = self.segments(window_bytes) + self.rest_bytes / self.segment_bytes;
         let (acked, rtt) = (self.segments(acknowledged_bytes), seconds(round_trip));
         let w_max = self.w_max;
@@ -107,18 +107,17 @@ impl Cubic {
         whole_bytes
     }
 
-    /// Returns `ssthresh` (sections 4.6 and 4.7).
+    /// Reduces the window after a loss; returns `ssthresh` (sections 4.6 and 4.7).
     pub(super) fn lose(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         let cwnd = self.segments(window_bytes);
         let is_below = self.w_max.is_some_and(|w_max| cwnd < w_max);
-        // Fast convergence: a flow that shrinks again before its window has recovered makes room
-        // for others.
+        // Fast convergence: a flow whose window had not yet recovered makes room for others.
         self.w_max = Some(if is_below { cwnd * f64::midpoint(1.0, BETA) } else { cwnd });
         self.reduce(window_bytes, outstanding)
     }
 
-    /// Returns `ssthresh`, which is that of a loss. The next epoch starts from its own window
-    /// (section 4.8).
+    /// Returns `ssthresh` after a timeout, which is that after a loss. The next epoch starts from
+    /// its own window (section 4.8).
     pub(super) fn time_out(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         self.w_max = None;
         self.reduce(window_bytes, outstanding)
@@ -183,11 +182,11 @@ mod tests {
         assert_near(avoidance.w_cubic(2.0 * avoidance.k), 130.0);
     }
 
-    /// 9 / 17 of a segment per window until it is back at 100 segments.
+    /// The window grows by 9 / 17 of a segment per window until it regains 100 segments.
     #[test]
     fn growth_is_that_of_reno_in_the_reno_friendly_region() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
-        // At 1 ms W_cubic is 70.02: W_est decides.
+        // At 1 ms W_cubic is 70.02, which is below W_est.
         assert_near(avoidance.growth(at(1), 70.0, 70.0, 0.001, 100.0), 9.0 / 17.0);
         avoidance.w_est = 100.0;
         assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
@@ -201,13 +200,13 @@ mod tests {
         assert_near(avoidance.w_cubic(2.0), 95.640_335_686_6);
         let growth = avoidance.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
         assert_near(growth * 90.0, 6.204_027_312_7);
-        // At most half a segment per acknowledged segment: 10 segments are far below.
+        // Growth is limited to half a segment per acknowledged segment.
         assert_near(avoidance.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
         // A window above the target does not shrink.
         assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
 
-    /// 70 is below 100: W_max is .85 x 70 = 59.5. 60 is above that: W_max is 60.
+    /// 70 is below 100, so W_max becomes .85 x 70 = 59.5. 60 is above 59.5, so W_max becomes 60.
     #[test]
     fn loss_reduces_to_70_percent_with_fast_convergence() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -223,7 +222,7 @@ mod tests {
         assert_eq!(cubic.lose(1_000, full(1_000)), 2_000);
     }
 
-    /// 50 segments after a timeout: W_cubic(t) = .4 t^3 + 50, which is 60.8 after 3 s.
+    /// After a timeout at 50 segments, W_cubic(t) = .4 t^3 + 50, which is 60.8 after 3 s.
     #[test]
     fn growth_after_a_timeout_starts_from_the_current_window() {
         let mut cubic = Cubic::new(SEGMENT);

@@ -5,12 +5,12 @@
 
 use super::Outstanding;
 
-/// `SMSS * SMSS / cwnd` per acknowledgement (equation 3).
+/// Returns `SMSS * SMSS / cwnd`, the growth per acknowledgement (equation 3).
 pub(super) fn growth_bytes(window_bytes: u64, segment_bytes: u64) -> u64 {
     (segment_bytes * segment_bytes / window_bytes).max(1)
 }
 
-/// Half of the data in flight, at least two segments (equation 4).
+/// Returns half of the data in flight, but at least two segments (equation 4).
 pub(super) fn threshold_bytes(outstanding: Outstanding, segment_bytes: u64) -> u64 {
     (outstanding.in_flight_bytes / 2).max(2 * segment_bytes)
 }
