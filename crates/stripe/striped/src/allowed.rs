@@ -26,12 +26,11 @@ const V6_DESTINATION: Range<usize> = 24..40;
 
 #[derive(Debug)]
 pub(crate) struct Allowed {
-    /// `None` allows every address for peer 0.
     owners: Option<JointPrefixMap<IpNet, usize>>,
 }
 
 impl Allowed {
-    /// Without peers, as over Ethernet, every address is allowed.
+    /// Creates the table; without peers, as over Ethernet, it allows every address.
     pub(crate) fn new(config: &Config) -> Self {
         Self::of(
             config.allowed().enumerate().map(|(number, one)| (config.peers.place(number), one)),
@@ -138,13 +137,11 @@ mod tests {
     }
 
     proptest! {
-        /// Compared with a linear search over all prefixes.
         #[test]
         fn longest_prefix_matches_linear_search(
             prefixes in proptest::collection::btree_set((0_u32..16, 0_u8..=4), 1..40),
             address in 0_u32..16,
         ) {
-            // First four bits of an address.
             let nets: Vec<Prefix> = prefixes.iter().map(|(bits, length)| {
                 let first = Ipv4Addr::from(bits << 28);
                 format!("{first}/{length}").parse().expect("a prefix")

@@ -109,7 +109,8 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// systemd may pass several directories, separated by colons: the first counts.
+    /// Directory of the control sockets. systemd may pass several, separated by colons; the first
+    /// is used.
     pub(crate) fn folder(&self) -> PathBuf {
         self.runtime_directory.split(':').next().unwrap_or_default().into()
     }

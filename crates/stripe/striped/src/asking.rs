@@ -1,4 +1,4 @@
-//! Client side of the requests to the monitor; sends them without blocking the packet loop.
+//! Requests from the tunnel process to the monitor, sent without blocking the packet loop.
 //!
 //! ```text
 //!   socket lost ──► queued ──► outstanding, one at a time ──► received ──► taken at the next attempt
@@ -25,7 +25,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::line::{HalfLine, Request};
 
-/// The monitor replies within one iteration of its loop; reading files takes longest.
+/// Time limit for a reply, normally sent within one iteration of the monitor's loop.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct State {
     is_carrying: bool,
     waiting: VecDeque<Request>,
     outstanding: Option<For>,
-    /// Sockets of channels, or errors, received and not yet taken.
+    /// Sockets or errors received for channels and not yet used.
     came: BTreeMap<u32, io::Result<OwnedFd>>,
 }
 
@@ -83,7 +83,8 @@ impl Asking {
         self.go_on(&mut state);
     }
 
-    /// Returns `WouldBlock` until the reply has arrived, unless `opening` allows waiting.
+    /// Returns a channel's socket; `WouldBlock` until the reply has arrived, unless `opening`
+    /// allows waiting.
     pub(crate) fn socket(&self, channel: usize, opening: Opening) -> io::Result<OwnedFd> {
         let number = u32::try_from(channel).expect("channels are few");
         let request = Request::Open(number);
@@ -130,7 +131,7 @@ impl Asking {
             return;
         }
         let Some(request) = state.waiting.pop_front() else { return };
-        // The monitor has ended, which ends this process too.
+        // On failure, the monitor has ended, which ends this process too.
         if self.line.send_request(request).is_ok() {
             state.outstanding = Some(match request {
                 Request::Open(number) => For::Channel(number),
@@ -148,7 +149,7 @@ impl Asking {
         if has_come { Ok(()) } else { Err(Errno::ETIMEDOUT.into()) }
     }
 
-    /// Uses `ppoll`, the variant that the seccomp filter allows.
+    /// Whether a reply arrives in time. Uses `ppoll`, which the seccomp filter allows.
     fn within(&self, time: Option<Duration>) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
         loop {
@@ -193,7 +194,6 @@ mod tests {
 
     const NOT_YET: Option<io::ErrorKind> = Some(io::ErrorKind::WouldBlock);
 
-    /// Repeated attempts send each request only once.
     #[test]
     fn requested_socket_is_available_after_the_reply() {
         let (monitor, asking) = pair();
@@ -206,7 +206,7 @@ mod tests {
         reply(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
         assert_eq!(error.raw_os_error(), Some(Errno::ENODEV as i32));
-        // The error was reported.
+        // The error has been reported once.
         assert_eq!(kind(&asking, 2), NOT_YET);
         reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);

@@ -26,19 +26,18 @@ use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
-/// Enough for some 6,000 peers; keeps other files from being read.
+/// Maximum file size, enough for some 6,000 peers; guards against reading unrelated files.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Size with the terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
-/// Headers of IPv4 and UDP, and of IPv6 and UDP.
+/// Sizes of the outer headers: IPv4 with UDP, and IPv6 with UDP.
 const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
-/// Ethernet's, assumed if the kernel does not know the path MTU.
+/// MTU of Ethernet, assumed if the kernel does not know the path MTU.
 const PATH_MTU: usize = 1_500;
 
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    /// In the order of the file; empty over Ethernet.
+    /// Peers in the order of the file; empty over Ethernet.
     pub(crate) peers: Vec<PeerPlan>,
 }
 
@@ -48,14 +47,14 @@ pub(crate) struct Loaded {
     pub(crate) text: String,
     pub(crate) source: Source<Config>,
     pub(crate) checked: Checked,
-    /// Longest packet that the buffers of the start can hold, in bytes.
+    /// Longest packet that the buffers allocated at the start can hold, in bytes.
     pub(crate) mtu_max: u16,
 }
 
 pub(crate) struct Place<'a> {
-    /// Without the interfaces of this daemon.
+    /// Interfaces and addresses of this machine, without the interfaces of this daemon.
     pub(crate) machine: Machine,
-    /// Configuration that is up, for a reload.
+    /// Running configuration; set only for a reload.
     pub(crate) running: Option<&'a Config>,
 }
 
@@ -131,7 +130,7 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     Ok(Loaded { path, text, mtu_max: checked.config.mtu, source, checked })
 }
 
-/// Rejects irregular files too: reading a pipe might never end.
+/// Rejects files that are too long, and irregular ones: reading a pipe might never end.
 fn check_length(path: &Path) -> Result<(), Problem> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     let refused = if !metadata.is_file() && !metadata.is_dir() {
@@ -242,7 +241,7 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
         return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
     }
     let mut places: BTreeMap<_, Vec<ChannelAt<'_>>> = BTreeMap::new();
-    // All sockets stay open until the last has been tried, to find two channels in conflict.
+    // All sockets stay open until the last one is tested, to detect channels in conflict.
     let mut ports = Vec::new();
     for at in config.channels_at() {
         if at.channel.is_tcp() {
@@ -366,7 +365,7 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
         let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
         return Err(source.refuse("mtu", message));
     }
-    // The mark excludes the lookup from the routes of the bundle, if it is up.
+    // The mark excludes the lookup from the bundle's own routes, if the bundle is up.
     let mark = place.running.and(config.mark);
     for at in config.channels_at() {
         let Some(plan) = at.channel.plan(mark) else { continue };

@@ -49,7 +49,6 @@ impl TryFrom<DscpText> for Dscp {
 }
 
 impl Default for Dscp {
-    /// Best effort (RFC 2474, section 4.1).
     fn default() -> Self {
         Self::Fixed(0)
     }
@@ -88,7 +87,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Returns false if the packet must be dropped.
+    /// Applies the outer ECN field to the packet; returns false if the packet must be dropped.
     pub(crate) fn passes(&mut self, packet: &mut [u8], outer: u8) -> bool {
         let outer = Ecn::of_traffic_class(outer);
         if outer == Ecn::NotEct {

@@ -16,7 +16,7 @@ use crate::table;
 
 const WAIT: Duration = Duration::from_secs(10);
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
-/// Cursor to the first line, clear the screen (ECMA-48).
+/// Moves the cursor to the first line and clears the screen (ECMA-48).
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 pub(crate) fn check(configs: &[PathBuf]) -> Result<(), Problem> {
@@ -104,7 +104,7 @@ pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
         match reply.split_at_checked(1) {
             Some(("0", _)) => Ok(()),
             Some((code, message)) => {
-                // Exit code of `up` for the invalid file.
+                // The default is the exit code of `up` for an invalid file.
                 let code = code.parse().unwrap_or(6);
                 Err(Problem::Asked(code, message.to_owned()))
             }
@@ -116,7 +116,7 @@ pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
 pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| match ask(path, stream, Asked::Down) {
         Ok(_) => Ok(()),
-        // Already stopped through an earlier bundle's socket.
+        // The daemon has already stopped through the socket of an earlier bundle.
         Err(_) if bundles.names.is_empty() && !path.exists() => Ok(()),
         Err(problem) => Err(problem),
     })

@@ -137,7 +137,7 @@ pub(crate) struct Config {
     pub(crate) channels: Vec<Channel>,
 }
 
-/// RFC 791, section 3.2, and RFC 8200, section 5; in bytes.
+/// Minimum MTU of IPv4 and of IPv6 (RFC 791, section 3.2; RFC 8200, section 5), in bytes.
 const MTU_MIN: [u16; 2] = [68, 1_280];
 
 impl Config {
@@ -150,7 +150,8 @@ impl Config {
     }
 }
 
-/// 1,500 bytes minus the longest header over IPv4, 64, with room for PPPoE and a tunnel or two.
+/// Default: 1,500 bytes minus 64, the longest header over IPv4, and room for PPPoE and one or two
+/// tunnels.
 const fn default_mtu() -> u16 {
     1_400
 }
@@ -163,9 +164,9 @@ const fn default_priority() -> u32 {
     32_000
 }
 
-/// "ST" in ASCII.
+/// Default routing table: "ST" in ASCII.
 const DEFAULT_TABLE: u32 = 0x5354;
-/// Equal to the default table: one number serves to recognise both.
+/// Default mark; it equals the default table to be easily recognised.
 const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -210,7 +211,7 @@ impl Channel {
         self.listen.map(|listen| listen.0)
     }
 
-    /// Uses any port unless one is configured.
+    /// Local address of a connection, with any port unless one is configured.
     pub(crate) fn connect_from(&self, remote: SocketAddr) -> SocketAddr {
         let mut local = self.local(remote);
         if self.local.is_none() {
@@ -219,7 +220,6 @@ impl Channel {
         local
     }
 
-    /// `None` for other transports.
     pub(crate) fn tcp_plan(&self, config: &Config) -> Option<TcpPlan> {
         let end = match (self.listen(), self.remote()) {
             _ if !self.is_tcp() => return None,
@@ -235,7 +235,6 @@ impl Channel {
         Some(TcpPlan { end, interface, mark, dscp, longest_bytes })
     }
 
-    /// Unspecified if it is to be learned; `None` over Ethernet.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         let nowhere = |local: Endpoint| SocketAddr::new(any(local.0), 0);
         self.remote.map(|remote| remote.0).or_else(|| self.local.map(nowhere))
@@ -280,7 +279,6 @@ impl Channel {
         self.local.is_some() || self.interface.is_some()
     }
 
-    /// Interface or address, with the port.
     pub(crate) fn place(&self) -> String {
         let local = self.listen().or_else(|| Some(self.local(self.remote()?)));
         let port = local.map_or(0, |local| local.port());
@@ -297,13 +295,11 @@ impl Channel {
         Preference { priority, bytes_per_second_max }
     }
 
-    /// `None` over Ethernet.
     pub(crate) fn link(&self, config: &Config) -> Option<LinkPlan> {
         let over_udp = self.plan(config.mark).map(LinkPlan::from);
         over_udp.or_else(|| self.tcp_plan(config).map(LinkPlan::from))
     }
 
-    /// `None` for other transports.
     pub(crate) fn plan(&self, mark: Option<u32>) -> Option<ChannelPlan> {
         let remote = self.remote().filter(|_| !self.is_tcp())?;
         let (local, interface) = (self.local(remote), self.interface.clone());

@@ -14,11 +14,11 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTI
 use crate::config::Config;
 
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
-/// As on many jumbo-frame networks. The MTU may be raised; longer packets must still be read, for
-/// an ICMP error to answer them.
+/// Longest packet read, as on many jumbo-frame networks. Those above the MTU are read to answer
+/// them with an ICMP error.
 const READ_BYTES: usize = 9_216;
-/// Packets should wait in our entry queue, which knows flows; this one bridges the time until the
-/// process runs. At 1 Gbit/s and 1,400 bytes it holds some 20 ms, like the socket buffers.
+/// Length of the kernel's queue: some 20 ms at 1 Gbit/s and 1,400 bytes. Longer backlogs belong in
+/// our per-flow queues.
 const QUEUE_PACKETS: u32 = 2_000;
 
 pub(crate) struct Tun {
@@ -28,7 +28,7 @@ pub(crate) struct Tun {
     sizes: Vec<usize>,
     gro: GROTable,
     outgoing: Outgoing,
-    /// Packets pass unsplit, each preceded by the kernel's virtio header.
+    /// Whether packets pass unsplit, each preceded by the kernel's virtio header.
     is_whole: bool,
     pub(crate) refused: u64,
 }
@@ -70,7 +70,7 @@ impl Tun {
         self.device.if_index()
     }
 
-    /// Returns false if none was waiting.
+    /// Reads packets; returns false if none was waiting.
     pub(crate) fn read(&mut self, mut each: impl FnMut(&mut [u8])) -> io::Result<bool> {
         let Self { device, raw, segments, sizes, is_whole, .. } = self;
         let read = if *is_whole {
@@ -89,7 +89,8 @@ impl Tun {
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // The interface is down, or the packet is longer than any network's: it is lost.
+            // The packet is lost: the interface is down, or the packet exceeds the length of any
+            // network.
             Err(error) if error.raw_os_error().is_none() => {
                 self.refused += 1;
                 Ok(true)
@@ -118,7 +119,7 @@ impl Tun {
     }
 }
 
-/// Buffers have room for segments coalesced into a packet.
+/// Outgoing packets; each buffer has room for segments to be coalesced.
 #[derive(Default)]
 struct Outgoing {
     buffers: Vec<Vec<u8>>,
@@ -128,7 +129,7 @@ struct Outgoing {
 impl Outgoing {
     fn push(&mut self, packet: &[u8]) {
         if self.count == self.buffers.len() {
-            // Large enough: coalesced segments form one IP packet.
+            // This length suffices, as coalesced segments form one IP packet.
             self.buffers.push(Vec::with_capacity(RAW_BYTES));
         }
         let buffer = &mut self.buffers[self.count];
@@ -154,7 +155,6 @@ impl AsFd for Tun {
 mod tests {
     use super::*;
 
-    /// TCP over IPv4 with valid checksums.
     fn segment(first: u32, bytes: usize) -> Vec<u8> {
         let mut packet = vec![0; 40 + bytes];
         let length = u16::try_from(packet.len()).expect("short");

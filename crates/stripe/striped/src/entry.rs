@@ -14,22 +14,21 @@ use crate::class::Dscp;
 use crate::packet::{Flow, ecn, mark};
 use crate::policy::Policies;
 
-/// Most gaps within a flow are shorter.
+/// Idle time after which the queue is freed; most gaps within a flow are shorter.
 const REST_NS: u64 = 1_000_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Entry {
     plan: FqCodelPlan,
     queue: Option<Box<FqCodel<Vec<u8>>>>,
-    /// Counters of queues freed before.
     past: Counters,
     used_at_ns: u64,
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
-    /// Virtio header with offloads, otherwise 0.
+    /// Length of the virtio header with offloads; otherwise 0.
     prefix_bytes: usize,
     dscp: Dscp,
-    /// Not valid IP, or of another length than the length field.
+    /// Packets that are not valid IP, or whose length field is wrong.
     pub(crate) strange: u64,
     now_ns: u64,
     policies: Policies,

@@ -11,9 +11,9 @@ use nix::errno::Errno;
 use crate::check::Place;
 use crate::config::{Channel, Config, SchedulerName};
 
-/// Longest IP packet except jumbograms; used if frames pass unsplit.
+/// Length of the longest IP packet except jumbograms; used if frames pass unsplit.
 const WHOLE_BYTES: u32 = 65_535;
-/// A quantum lasts 1 to 2 ms, and the process may run up to 20 ms late.
+/// Quanta that may wait: a quantum lasts 1 to 2 ms, and the process may be delayed by 20 ms.
 const QUANTA_WAITING: u32 = 16;
 
 impl Config {
@@ -154,7 +154,7 @@ fn check_channel(
         let message = format!("{quantum_bytes} is less than the longest packet, {least_bytes}");
         return refuse("quantum-bytes", message);
     }
-    // A bundle that is up uses the EtherTypes itself.
+    // If the bundle is up, it uses the EtherTypes itself.
     if place.running.is_some() { Ok(()) } else { check_use(source, name, &interface) }
 }
 
@@ -164,7 +164,7 @@ fn check_use(source: &Source<Config>, name: &str, interface: &Interface) -> Resu
         let user = match interface.used(one) {
             Ok(Some(EtherTypeUse::Kernel)) => "the kernel",
             Ok(Some(EtherTypeUse::Socket)) => "another program",
-            // The kernel may not report it.
+            // The kernel may not report the use of EtherTypes.
             Ok(None) | Err(_) => continue,
         };
         let message = format!(

@@ -26,7 +26,6 @@ const NONE: &str = "-";
 
 #[derive(Debug)]
 pub(crate) struct Handed {
-    /// In the order of the file.
     pub(crate) preshared: Vec<Option<PresharedKey>>,
     pub(crate) text: String,
 }
@@ -49,7 +48,7 @@ pub(crate) fn forget(passed: OwnedFd) -> io::Result<()> {
     write_over(&file, file.metadata()?.len())
 }
 
-/// Uses a system call that the filter allows.
+/// Overwrites the file with zeros, by a system call that the filter allows.
 fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     for begin in (0..bytes).step_by(ZEROS.len()) {
         let count =
@@ -59,13 +58,13 @@ fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Zeroes the memfd after reading.
+/// Reads a configuration from the memfd, then zeroes it.
 pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let wrong = || io::Error::from(io::ErrorKind::InvalidData);
     let mut bytes = Zeroizing::new(Vec::new());
     let mut file = File::from(from);
     let read = file.read_to_end(&mut bytes);
-    // Zeroed before parsing, even after a failed read.
+    // The file is zeroed before parsing, even after a failed read.
     write_over(&file, bytes.len() as u64)?;
     read?;
     let mut text = str::from_utf8(&bytes).map_err(|_| wrong())?;

@@ -14,10 +14,10 @@ use zeroize::Zeroizing;
 use crate::problem::Problem;
 
 const OTHERS: u32 = 0o077;
-/// Longer than any key file.
+/// Maximum length read, above that of any key file.
 const FILE_BYTES_MAX: usize = 1_024;
 
-/// An error names `command`, which creates the file.
+/// Reads a key file. Its errors name `command`, which creates such files.
 pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {
     let name = path.display();
     let refused = |error: io::Error| match error.kind() {

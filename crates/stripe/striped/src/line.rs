@@ -23,7 +23,7 @@ const REPLY_BYTES: usize = 4;
 pub(crate) enum Request {
     /// Install the routes of the interface with this index.
     Route(u32),
-    /// In bytes.
+    /// Set the MTU of the interface, in bytes.
     SetMtu(u32),
     /// Open a socket for this [`ChannelNumber`](crate::config::ChannelNumber).
     Open(u32),
@@ -82,7 +82,7 @@ impl HalfLine {
         }
     }
 
-    /// `None` if the other process has ended.
+    /// Receives the next request; `None` if the other process has ended.
     pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
         let mut bytes = [0; REQUEST_BYTES];
         match self.receive(&mut bytes) {
@@ -91,13 +91,13 @@ impl HalfLine {
                 let request = Request::of_bytes(&bytes[..count]);
                 request.map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into())
             }
-            // The other process has ended with a reply unread.
+            // The other process has ended without reading a reply.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Fails if the socket buffer is full.
+    /// Sends a reply; fails if the socket buffer is full.
     pub(crate) fn reply(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
         let error_of = |error: io::Error| {
             error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32).to_be_bytes()
@@ -117,7 +117,7 @@ impl HalfLine {
     }
 }
 
-/// A child process inherits an end only if it is passed explicitly.
+/// Creates a socket pair; child processes inherit an end only if it is passed explicitly.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
@@ -139,7 +139,6 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// Returns the length and the descriptor attached.
 pub(crate) fn receive(
     line: &OwnedFd,
     bytes: &mut [u8],

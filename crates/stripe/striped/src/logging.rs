@@ -96,7 +96,6 @@ fn begin(level: LogLevel, format: LogFormat) {
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     };
     let subscriber = Registry::default().with(level).with(layer);
-    // A second call would be a harmless bug.
     let is_first = tracing::subscriber::set_global_default(subscriber).is_ok();
     debug_assert!(is_first);
     let _: Result<(), _> = LEVEL.set(handle);
@@ -109,8 +108,8 @@ pub(crate) fn set_level(level: LogLevel) {
 }
 
 const BURST: u32 = 10;
-/// With 8,640 lines a day, a flood fills one or two megabytes; a link that flaps once a minute is
-/// logged in full.
+/// Interval between tokens: a flood of 8,640 lines a day is one or two megabytes; a link that flaps
+/// once a minute is logged in full.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// Token bucket for one kind of event.
@@ -128,7 +127,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Number of events suppressed before; `None` suppresses this one.
+    /// Number of events suppressed before this one; `None` suppresses it too.
     pub(crate) fn pass(&mut self, now: Instant) -> Option<u64> {
         let mut filled_at = self.filled_at.unwrap_or(now);
         while filled_at.after(EVERY) <= now && self.tokens < BURST {

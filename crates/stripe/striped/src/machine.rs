@@ -9,7 +9,7 @@ use nix::ifaddrs::getifaddrs;
 
 const TUN: &str = "/dev/net/tun";
 
-/// Of this network namespace.
+/// Interfaces and addresses of this network namespace.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     pub(crate) interfaces: Vec<String>,

@@ -24,12 +24,12 @@ use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use crate::status::Status;
 
-/// One more closes the oldest.
+/// Maximum number of clients; one more closes the oldest connection.
 const CLIENTS_MAX: usize = 4;
 const HEAD_BYTES_MAX: usize = 4_096;
 const HEADERS_MAX: usize = 32;
 const WAIT: Duration = Duration::from_secs(5);
-/// Large enough for a complete reply with 64 channels.
+/// Send buffer size, large enough for a complete reply with 64 channels.
 const BUFFER_BYTES: usize = 256 << 10;
 
 pub(crate) struct MetricsServer {
@@ -49,7 +49,7 @@ impl MetricsServer {
     pub(crate) fn open(at: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(at)?;
         listener.set_nonblocking(true)?;
-        // Accepted connections inherit the size.
+        // Accepted connections inherit this size.
         sockopt::set_socket_send_buffer_size(&listener, BUFFER_BYTES)?;
         Ok(Self { listener, acceptor: Acceptor::default(), clients: Vec::new() })
     }
@@ -103,7 +103,7 @@ impl Client {
     }
 }
 
-/// `None` while the head is incomplete.
+/// Response to a request; `None` while its head is incomplete.
 fn response(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
@@ -189,7 +189,6 @@ mod tests {
         Ok(())
     }
 
-    /// Without free descriptors, accepting is suspended.
     #[test]
     fn accepts_per_turn_are_bounded() -> io::Result<()> {
         let at = |seconds: u64| Instant::from_nanoseconds(seconds * 1_000_000_000);

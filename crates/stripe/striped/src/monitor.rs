@@ -158,7 +158,7 @@ impl Monitor {
                     Err(problem) => control::reply(&client, &Err(problem)),
                 },
                 Asked::Down => {
-                    // The client learns of the end when its connection closes.
+                    // The client notices the end when its connection closes.
                     self.clients.stays(client);
                     self.begin_end();
                 }

@@ -1,4 +1,4 @@
-//! Recent rates, the time since a channel's state last changed, and log events, by polling an end.
+//! Recent rates, times since state changes, and log events, obtained by polling an end.
 //!
 //! Invariant: events that other machines can cause pass a rate limit ([`Limit`]).
 
@@ -40,7 +40,7 @@ struct ChannelObserver {
     is_there: bool,
     is_in: bool,
     since: Instant,
-    /// In bytes, once it has been found.
+    /// Longest packet found by probing, in bytes.
     longest_bytes: u32,
     reopened: u64,
     moved: Growing,
@@ -57,7 +57,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// Growth since the last event, and events suppressed.
+    /// Growth since the last logged event, and the number of events suppressed.
     fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
         if count <= self.logged {
             return None;
@@ -67,7 +67,7 @@ impl Growing {
     }
 }
 
-/// Rates cover the last one to two seconds.
+/// Observed values of a channel; rates cover the last one to two seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) state_seconds: f64,
@@ -79,7 +79,6 @@ pub(crate) struct Seen {
 #[derive(Debug)]
 pub(crate) struct Observer {
     peer: usize,
-    /// Last two samples, older first.
     samples: [(Instant, Vec<Counted>); 2],
     channel_observers: Vec<ChannelObserver>,
     is_open: bool,
@@ -131,7 +130,6 @@ impl Observer {
         }
     }
 
-    /// `refused` counts packets by their source address.
     pub(crate) fn poll(&mut self, now: Instant, end: &End, refused: u64) {
         if elapsed(self.samples[1].0, now) >= SPAN {
             self.samples.swap(0, 1);
@@ -177,7 +175,6 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// `refused` counts packets by their destination.
     pub(crate) fn poll(&mut self, now: Instant, counts: &UnauthenticatedCounts, refused: u64) {
         let discards = counts.discards.total() + counts.untried;
         if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {

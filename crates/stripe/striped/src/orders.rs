@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::line;
 
-/// Longer than any order and most reasons for a rejected reload.
+/// Maximum message length, above that of any order and most reasons for a rejected reload.
 const MESSAGE_BYTES: usize = 8 << 10;
 
 #[derive(Debug)]
@@ -31,17 +31,17 @@ pub(crate) enum Order {
     NetworkChanged,
     /// The local address of this [`ChannelNumber`](crate::config::ChannelNumber) has changed.
     Moved(usize),
-    /// The flag is set if the seccomp filter is active.
+    /// Addresses that this machine has lost.
     Lost(IpAddr),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Reply {
-    /// Set if the seccomp filter is active.
+    /// The process is ready; the flag is set if the seccomp filter is active.
     Ready(bool),
     Alive,
     Reloaded(u64),
-    /// Applied, except for the parts listed in the message.
+    /// The configuration is applied, except for the parts listed.
     Refused(u64, String),
 }
 
@@ -72,7 +72,6 @@ impl OrderLine {
         self.send(kind, &text, descriptor)
     }
 
-    /// Skips invalid orders.
     pub(crate) fn next_order(&self) -> io::Result<Option<Order>> {
         while let Some((kind, text, descriptor)) = self.next()? {
             let order = match (kind, descriptor) {
@@ -104,7 +103,7 @@ impl OrderLine {
         }
     }
 
-    /// Fails if the other process has ended.
+    /// Receives the next reply; fails if the other process has ended.
     pub(crate) fn next_reply(&self) -> io::Result<Option<Reply>> {
         let Some((kind, text, _)) = self.next()? else { return Ok(None) };
         let reply = match kind {

@@ -18,10 +18,10 @@ pub(crate) use classified::Classified;
 pub(crate) use mss::clamp;
 pub(crate) use too_big::IcmpErrors;
 
-/// TCP, UDP, DCCP, SCTP.
+/// Protocols with ports: TCP, UDP, DCCP and SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
-/// Addresses, protocol, and ports or flow label.
+/// Flow of a packet: addresses, protocol, and ports or flow label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Flow<'a> {
     addresses: &'a [u8],
@@ -30,7 +30,7 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Returns the default value if the packet is not IP.
+    /// Flow of a packet; the default value if it is not IP.
     pub(crate) fn of(packet: &'a [u8]) -> Self {
         match packet.first().map(|first| first >> 4) {
             Some(4) => Self::of_v4(packet).unwrap_or_default(),
@@ -65,7 +65,7 @@ fn ports(packet: &[u8], protocol: u8, at: usize) -> &[u8] {
     ports.unwrap_or_default()
 }
 
-/// DSCP and ECN; 0 if the packet is not IP.
+/// DSCP and ECN of a packet; 0 if it is not IP.
 pub(crate) fn traffic_class(packet: &[u8]) -> u8 {
     match packet {
         [first, second, ..] if first >> 4 == 4 => *second,
@@ -103,7 +103,6 @@ mod tests {
 
     use super::*;
 
-    /// TCP from 10.0.0.1, port 1, to 10.0.0.2, port 2.
     fn v4(tos: u8) -> Vec<u8> {
         let mut packet = vec![0x45, tos, 0, 24, 0, 7, 0x40, 0, 64, 6, 0, 0];
         packet.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2]);
@@ -162,7 +161,6 @@ mod tests {
 
     fn spoilt() -> impl Strategy<Value = Vec<u8>> {
         let version = prop_oneof![Just(0x45), Just(0x60), any::<u8>()];
-        // Extension headers, TCP, ICMP; and any other.
         let protocol = prop_oneof![
             Just(0),
             Just(1),

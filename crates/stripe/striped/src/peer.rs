@@ -8,7 +8,6 @@ use gingham_stripe_crypt::{PeerPlan, PresharedKey, PrivateKey, PublicKey, Times}
 use crate::config::Config;
 use crate::key::{self, KEYGEN};
 
-/// In the order of the file.
 pub(crate) fn load(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError> {
     let Config { private_key, peers, .. } = &source.scenario;
     let missing = |key, example| source.refuse(key, format!("`{key}` is missing: {example}"));

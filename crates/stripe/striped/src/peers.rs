@@ -31,24 +31,24 @@ use crate::peer;
 use crate::policy::Policies;
 use crate::quota::Quotas;
 
-/// Unit of the epoch counter. No end resets that often for long, and half of the 32-bit range,
-/// within which a later epoch is recognised, spans four years.
+/// Unit of the epoch counter. Half of its 32-bit range, within which a later epoch is recognised,
+/// spans four years.
 const EPOCH_MS: u128 = 64;
-/// With 256 idle peers, polling ten times a second took a quarter of their CPU time.
+/// Poll interval of idle peers: ten polls a second took a quarter of the CPU time of 256 idle
+/// peers.
 const POLL_QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) ends: Ends,
     queues: Queues,
-    /// In the order of the file.
     places: Vec<usize>,
-    /// `None` over Ethernet.
+    /// Private key; `None` over Ethernet.
     private: Option<PrivateKey>,
     quotas: Quotas,
     prefix_bytes: usize,
     allowed: Allowed,
-    /// Least and most, in bytes.
+    /// Lower and upper bound of the longest packet, in bytes.
     longest: (u16, u16),
     pub(crate) refused_destinations: u64,
     crowd: Crowd,
@@ -73,17 +73,15 @@ impl Sources for Queues {
 
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// `None` for a peer without a key.
+    /// Name; `None` for a peer without a key.
     pub(crate) name: Option<String>,
     pub(crate) entry: Entry,
     pub(crate) refused_sources: u64,
     pub(crate) marks: Marks,
-    /// Longest packet that its pipe accepts now, in bytes.
+    /// Longest packet that the pipe accepts now, in bytes.
     longest_bytes: u16,
     pub(crate) observer: Observer,
-    /// Traffic since the last poll.
     is_busy: bool,
-    /// Next poll if the peer stays idle.
     poll_by: Instant,
     preshared: Option<PresharedKey>,
 }
@@ -116,7 +114,7 @@ impl Peers {
         Ok(all)
     }
 
-    /// Requires a free place.
+    /// Adds a peer to its place, which must be free.
     fn begin(
         &mut self,
         config: &Config,
@@ -127,7 +125,7 @@ impl Peers {
         let place = self.places[number];
         let preshared = peer.as_ref().and_then(|peer| peer.preshared.clone());
         let plan = EndPlan { peer, ..plan(config)? };
-        // Over Ethernet this process opens its sockets itself.
+        // Over Ethernet, this process opens sockets itself.
         let opener = |id| (!config.is_ethernet()).then(|| opener(line, place, id));
         let links = links(config, number).into_iter().enumerate();
         let links = links.map(|(id, link)| (link, opener(id))).collect();
@@ -161,7 +159,7 @@ impl Peers {
         })
     }
 
-    /// The number is the longest packet that fits in the opposite direction, in bytes.
+    /// Next received packet, and the longest packet, in bytes, that its peer accepts.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
         while let Some((place, mut packet)) = self.ends.next_packet() {
             let Some(peer) = self.queues.at(place) else { continue };
@@ -175,11 +173,11 @@ impl Peers {
         None
     }
 
-    /// The number is the longest packet that the peer accepts, in bytes.
+    /// Place of the destination's peer, and the longest packet, in bytes, that it accepts.
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
         let place = self.allowed.destination(packet);
         let there = place.and_then(|place| Some((place, self.queues.at(place)?.longest_bytes)));
-        // The kernel sends multicast on every interface.
+        // Multicast is not counted: the kernel sends it on every interface.
         self.refused_destinations += u64::from(there.is_none() && !is_to_group(packet));
         there
     }
@@ -220,7 +218,7 @@ impl Peers {
         }
     }
 
-    /// An error lists the parts that could not be applied.
+    /// Applies a new configuration; an error lists the parts that could not be applied.
     pub(crate) fn follow(
         &mut self,
         before: &Config,
@@ -263,7 +261,8 @@ impl Peers {
         }
     }
 
-    /// Adds new channels first, because the last one cannot be removed.
+    /// Applies changes to one peer. New channels are added first, because the last channel cannot
+    /// be removed.
     fn follow_one(
         &mut self,
         before: &Config,
@@ -309,7 +308,7 @@ impl Peers {
         }
     }
 
-    /// With offload, the upper bound.
+    /// Longest packet that any peer accepts.
     pub(crate) fn longest_bytes(&self) -> u16 {
         let all = self.queues.0.iter().flatten().map(|peer| peer.longest_bytes);
         all.max().unwrap_or(self.longest.1)
@@ -327,23 +326,19 @@ fn opener(line: &Arc<Asking>, place: usize, id: usize) -> Opener {
     Opener::new(move |opening| line.socket(number, opening))
 }
 
-/// `None` for a peer without a key.
 fn name(config: &Config, number: usize) -> Option<String> {
     config.peers.list.get(number).map(PeerTable::name)
 }
 
-/// In the order of the file.
 fn places(config: &Config) -> Vec<usize> {
     let count = if config.is_ethernet() { 1 } else { config.peers.list.len() };
     (0..count).map(|number| config.peers.place(number)).collect()
 }
 
-/// Least and most, in bytes.
 fn longest(config: &Config) -> (u16, u16) {
     if config.offload { (u16::MAX, u16::MAX) } else { (config.mtu_min(), config.mtu) }
 }
 
-/// By channel id.
 fn links(config: &Config, peer: usize) -> Vec<LinkPlan> {
     if config.is_ethernet() {
         return config.ethernet_plans().into_iter().map(LinkPlan::from).collect();
@@ -368,8 +363,7 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     Ok(EndPlan { striping, channels_max, dscp, ..EndPlan::free(mtu.into()) })
 }
 
-/// For Ethernet, without handshakes that identify a session. Later than at any earlier start,
-/// unless the clock has been set back.
+/// Epoch of a session over Ethernet, later than at any earlier start unless the clock was set back.
 fn epoch() -> Epoch {
     let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     let count = Duration::from(since_1970).as_millis() / EPOCH_MS;

@@ -73,7 +73,6 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Key at fault, and the message.
 type Wrong = (&'static str, String);
 
 fn check_channels(config: &Config, policy: &PolicyTable) -> Result<(), Wrong> {
@@ -166,7 +165,6 @@ mod tests {
         source.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// UDP from 10.90.0.1, port 1000, to 10.1.2.3, port 5060, with DSCP 46.
     fn packet() -> Vec<u8> {
         let mut packet = vec![0x45, 46 << 2, 0, 28, 0, 7, 0x40, 0, 64, 17, 0, 0];
         packet.extend([10, 90, 0, 1, 10, 1, 2, 3, 3, 232, 19, 196, 0, 8, 0, 0]);

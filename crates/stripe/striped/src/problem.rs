@@ -8,7 +8,7 @@ use gingham_input::InputError;
 #[derive(Debug)]
 pub(crate) enum Problem {
     Input(Box<InputError>),
-    /// Impossible request that cannot be traced to a line of a file.
+    /// Request that cannot be carried out, without a line of a file to blame.
     Refused(String),
     Environment(String),
     /// The other process has already printed its message.

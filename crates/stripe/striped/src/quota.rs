@@ -41,10 +41,11 @@ use crate::config::{Channel, ChannelAt, Config};
 use calendar::Calendar;
 use record::{Ledger, Record};
 
-/// Default for `StateDirectory=` (systemd.exec(5)).
+/// Default directory for records, as by `StateDirectory=` (systemd.exec(5)).
 const STATE: &str = "/var/lib/striped";
 
-/// A hundredth of the quota, at least 1 MB, at most the traffic of four seconds at 1 Gbit/s.
+/// Reserved bytes: a hundredth of the quota, at least 1 MB, at most four seconds of traffic at 1
+/// Gbit/s.
 const RESERVED_SHARE: u64 = 100;
 const RESERVED_BYTES: (u64, u64) = (1_000_000, 500_000_000);
 
@@ -53,9 +54,8 @@ struct Quota {
     bytes: u64,
     calendar: Calendar,
     ledger: Ledger,
-    /// Seconds since 1970.
     ends_s: u64,
-    /// Nothing more is granted in this period.
+    /// Whether nothing more is granted in this period.
     is_used_up: bool,
 }
 
@@ -66,7 +66,6 @@ impl Quota {
         quota
     }
 
-    /// May begin a new period.
     fn advance(&mut self, now_s: u64) {
         if now_s >= self.ends_s {
             self.ledger.record.begins_day = self.calendar.begins_day(now_s);
@@ -104,7 +103,7 @@ impl Meter for Quota {
 
     fn came(&mut self, bytes: u64) {
         self.advance(now_s());
-        // On failure, written with the next grant.
+        // If this fails, the next grant writes the count.
         let _: io::Result<()> = self.write(self.ledger.record.used.saturating_add(bytes));
     }
 
@@ -114,7 +113,7 @@ impl Meter for Quota {
 }
 
 impl Drop for Quota {
-    /// Releases the reservation.
+    /// Closes the record, which releases the reservation.
     fn drop(&mut self) {
         let _: io::Result<()> = self.ledger.close();
     }
@@ -125,12 +124,12 @@ fn now_s() -> u64 {
     u64::try_from(since_1970.tv_sec()).unwrap_or(0)
 }
 
-/// Shared by all channels with one local end, regardless of peer.
+/// Quota shared by all channels with the same local end, regardless of peer.
 #[derive(Clone, Debug)]
 struct Shared(Arc<Mutex<Quota>>);
 
 impl Shared {
-    /// Ignores poisoning: no holder of the lock panics.
+    /// Locks the quota. Poisoning is ignored, as no holder of the lock panics.
     fn get(&self) -> MutexGuard<'_, Quota> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -150,12 +149,13 @@ impl Meter for Shared {
     }
 }
 
-/// By the path of the record.
+/// Quotas, by the path of their record.
 #[derive(Debug)]
 pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
 
 impl Quotas {
-    /// Without a record, a channel carries nothing; the error is logged.
+    /// Opens all records. If one cannot be opened, its channel carries nothing and the error is
+    /// logged.
     pub(crate) fn open(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         for at in config.channels_at() {
@@ -186,7 +186,7 @@ impl Quotas {
     }
 }
 
-/// For the monitor, which flushes them.
+/// Record files, which the monitor flushes.
 pub(crate) fn files(config: &Config) -> Vec<File> {
     let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
     with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()
@@ -197,7 +197,7 @@ fn settings(channel: &Channel) -> String {
     format!("{quota:?} {quota_period:?} {quota_day:?}")
 }
 
-/// A quota may only disappear together with its channel.
+/// Key of a changed quota, if any: a quota may only disappear together with its channel.
 pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     let of = |at: &ChannelAt<'_>| (line_of(at.channel), settings(at.channel));
     let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();
@@ -214,7 +214,7 @@ fn line_of(channel: &Channel) -> String {
     format!("{kind}{}", channel.place())
 }
 
-/// By local end: channels may change places.
+/// Path of the record, which depends on the channel's local end and not on its place.
 fn path_of(config: &Config, channel: &Channel) -> PathBuf {
     let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
     PathBuf::from(state).join(format!("{}.{}.quota", config.name, line_of(channel)))
@@ -308,7 +308,7 @@ mod tests {
         folder
     }
 
-    /// 10,000 bytes: nine datagrams of 1,000, a crash, then one more.
+    /// Of 10,000 bytes, nine datagrams of 1,000 are sent before a crash; one remains.
     #[test]
     fn quota_is_exact_over_a_crash() {
         let folder = folder("crash");

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::status::Status;
 
-/// `is_filtered` is set if the seccomp filter is active.
 pub(crate) fn ready(name: &str, is_filtered: bool) -> Value {
     json!({ "event": "ready", "interface": name, "is_filtered": is_filtered })
 }

@@ -38,12 +38,12 @@ pub(crate) use check::check_routes;
 use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
 use netlink::Netlink;
 
-/// One each for mark and end, 64 for channels, two per route.
+/// Priorities of a daemon: one each for mark and end, 64 for channels, two per route.
 pub(crate) const PRIORITIES: u32 = 512;
-/// Limited by the priorities.
+/// Maximum number of routes, limited by the priorities.
 pub(crate) const ROUTES_MAX: usize = 200;
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
-/// Places all rules before that of the main table.
+/// Highest first priority that places all rules before that of the main table.
 pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
@@ -58,7 +58,7 @@ pub(crate) struct RoutePlan {
 
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
-        // Datagrams to learned addresses are recognised only by the mark.
+        // Learned remote addresses have no rule; the mark alone identifies their datagrams.
         let with_remotes = config.channels_at().filter(|at| at.channel.has_remote());
         let mut remotes: Vec<_> = with_remotes.filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
@@ -81,10 +81,9 @@ impl RoutePlan {
     }
 }
 
-/// Key at fault, and the message.
 pub(crate) type Refusal = (&'static str, String);
 
-/// Removed when the value is dropped.
+/// Rules and routes of a bundle, removed when the value is dropped.
 pub(crate) struct Routing {
     netlink: Netlink,
     plan: RoutePlan,
@@ -94,7 +93,7 @@ pub(crate) struct Routing {
 impl Drop for Routing {
     fn drop(&mut self) {
         if self.is_added {
-            // Errors cannot be reported here; the next start tries again.
+            // Errors cannot be reported here; the next start removes the rest.
             let _: io::Result<()> = self.take_back();
         }
     }
@@ -105,7 +104,7 @@ impl Routing {
         Ok(Self { netlink: Netlink::open()?, plan, is_added: false })
     }
 
-    /// With rules or routes of other programs.
+    /// Conflict with rules or routes of other programs, if any.
     pub(crate) fn conflict(&self) -> io::Result<Option<Refusal>> {
         let plan = &self.plan;
         let rules = self.rules()?;
@@ -123,7 +122,8 @@ impl Routing {
             let message = format!("a rule of others leads to table {}: see ip rule", plan.table);
             return Ok(Some(("table", message)));
         }
-        // Rules of an earlier run point to an empty table: its routes ended with its interface.
+        // Rules left by an earlier run point to an empty table, as its routes ended with its
+        // interface.
         let left = rules.iter().filter(|rule| plan.has(rule)).filter_map(table_of_rule);
         let ours: Vec<_> = left.filter(|table| !is_of_kernel(*table)).collect();
         let in_use = self.routes()?.into_iter().map(|route| table_of_route(&route));
@@ -154,7 +154,7 @@ impl Routing {
         Ok(())
     }
 
-    /// Requires equal table and first priority; adds before removing.
+    /// Changes to a new plan with equal table and first priority; adds before removing.
     pub(crate) fn follow(&mut self, plan: RoutePlan, index: u32) -> io::Result<()> {
         let all = |plan: &RoutePlan| -> Vec<_> {
             FAMILIES.into_iter().flat_map(|family| rules(plan, family)).collect()

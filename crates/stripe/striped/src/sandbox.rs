@@ -32,7 +32,7 @@ const CALLS: [libc::c_long; 44] = [
     libc::SYS_readv,
     libc::SYS_write,
     libc::SYS_writev,
-    // Records of quotas.
+    // For quota records.
     libc::SYS_pwrite64,
     libc::SYS_recvfrom,
     libc::SYS_recvmsg,
@@ -74,26 +74,27 @@ const CALLS: [libc::c_long; 44] = [
     libc::SYS_exit,
     libc::SYS_exit_group,
 ];
-/// Allowed only if their third argument does not make the memory executable.
+/// System calls allowed only if their third argument does not make memory executable.
 const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 
-/// For sockets opened by the monitor: channels and metrics.
+/// System calls for sockets opened by the monitor: channels and metrics.
 const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
 
-/// Packet sockets: to find an interface, and to bind to it.
+/// System calls needed to open a packet socket, look up its interface and bind to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
-    /// Connecting and accepting on the sockets it was given.
+    /// Connecting and accepting, on sockets from the monitor.
     Connections,
-    /// Also opening packet sockets.
+    /// Opening packet sockets as well.
     RawSockets,
 }
 
-/// Ties the process's life to the monitor. Returns whether the seccomp filter is active.
+/// Gives up privileges; the process dies with the monitor. Returns whether the seccomp filter is
+/// active.
 pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<bool, Box<dyn Error>> {
-    // Without the right to limit them the process has few.
+    // This needs a right without which the process has few capabilities anyway.
     let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
     if let Some(user) = user {
         // The capabilities to keep are selected below.
@@ -112,7 +113,7 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
     // The memory of this process contains the private key.
     set_dumpable(false)?;
     set_no_new_privs()?;
-    // A change of user resets this setting: it comes last.
+    // This comes last, because a change of user resets it.
     set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != monitor {
         return Err("the half that runs this one has died".into());
@@ -139,7 +140,7 @@ fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
     caps::set(None, CapSet::Permitted, &kept)
 }
 
-/// False if the kernel does not support the filter.
+/// Installs the filter; returns false if the kernel does not support it.
 fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
     let program = program(architecture, kept).map_err(seccompiler::Error::Backend)?;
@@ -250,7 +251,7 @@ mod tests {
         }
     }
 
-    /// The filter applies to one thread, which can be tested.
+    /// The filter applies to a single thread, which makes it testable.
     #[test]
     #[expect(
         clippy::disallowed_methods,

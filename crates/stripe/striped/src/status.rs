@@ -345,7 +345,7 @@ pub(crate) const fn size_name(state: SizeState) -> &'static str {
     }
 }
 
-/// Rounded down to a thousandth; 0 if `all` is 0.
+/// Fraction of `all`, rounded down to a thousandth; 0 if `all` is 0.
 pub(crate) fn part(one: u64, all: u64) -> f64 {
     let thousandths = (u128::from(one) * 1_000).checked_div(all.into()).unwrap_or(0);
     f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1_000.0

@@ -13,7 +13,7 @@ use crate::status::{ChannelState, ChannelStatus, PeerStatus, Status};
 
 const KEY_DIGITS: usize = 64;
 
-/// Title, whether left-aligned, and cell.
+/// Title of a column, whether it is left-aligned, and its cell.
 type Column = (&'static str, bool, fn(&ChannelStatus) -> String);
 
 const COLUMNS: [Column; 10] = [

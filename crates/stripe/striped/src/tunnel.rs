@@ -38,18 +38,18 @@ use crate::sandbox::{self, Kept};
 use crate::signals::Signals;
 use status_replies::StatusReplies;
 
-/// Limit per iteration, before the channels are served again.
+/// Maximum packets read per iteration, before the channels are served again.
 const READS_A_TURN: usize = 64;
-/// Descriptors polled besides those of the channels.
+/// Indices of the descriptors polled besides those of the channels.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
 const ORDERS: usize = 2;
 const LINE: usize = 3;
-/// First descriptor of the metrics server.
+/// Index of the metrics server's first descriptor.
 const METRICS: usize = 4;
-/// Interval of updates of round-trip times and MTU.
+/// Interval between updates of round-trip times and MTU.
 const POLL_EVERY: Duration = Duration::from_millis(100);
-/// Maximum interval if no event wakes the loop.
+/// Maximum interval between updates if no event wakes the loop.
 const POLL_BY: Duration = Duration::from_secs(1);
 
 pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
@@ -89,13 +89,12 @@ struct Tunnel {
     metrics: Option<MetricsServer>,
     status_replies: StatusReplies,
     config: Config,
-    /// From the command line; overrides the file.
     log_level: Option<LogLevel>,
     began_at: Instant,
     is_whole: bool,
     mtu: u16,
     next_poll: Instant,
-    /// Next poll if no event wakes the loop earlier.
+    /// Time of the next poll if no event wakes the loop earlier.
     poll_by: Instant,
 }
 
@@ -141,7 +140,7 @@ impl Tunnel {
             {
                 match signal {
                     Signal::SIGUSR1 => self.report("counters"),
-                    // Handled by the monitor.
+                    // The monitor handles SIGHUP.
                     Signal::SIGHUP => {}
                     _ => return Ok(()),
                 }
@@ -206,7 +205,7 @@ impl Tunnel {
         if mtu != self.mtu && !self.is_whole {
             self.mtu = mtu;
             info!(mtu, "the interface takes packets of another length");
-            // Without it, packets that are too long still get an ICMP error.
+            // If this fails, packets that are too long still get an ICMP error.
             self.line.queue_request(Request::SetMtu(mtu.into()));
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn check(loaded: &[Loaded]) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Key in the later file, and description.
+/// Key in the later file, and description of the conflict.
 fn collision(earlier: &Config, later: &Config) -> Option<(String, String)> {
     if earlier.name == later.name {
         return Some(("name".into(), format!("the name `{}`", later.name)));

@@ -6,7 +6,7 @@ use gingham_input::{Overrides, Source};
 
 use super::Config;
 
-/// Parses a text, and derives the parameters used at start.
+/// Parses a text, and derives the parameters that the daemon needs at its start.
 pub fn any_configuration(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Source::<Config>::parse("some.toml", &text, Path::new("."), &Overrides::default()) {
@@ -60,7 +60,6 @@ peer = "02:00:00:00:00:01"
 quantum-bytes = 1500
 "#;
 
-    /// SplitMix64, upper 32 bits.
     fn next(state: &mut u64) -> usize {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let word = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -12,8 +12,8 @@ use std::net::SocketAddr;
 
 use super::Channel;
 
-/// More uplinks than a site usually has. Each costs a hundredth of a percent of the work per
-/// packet.
+/// Default maximum, above the uplinks of most sites. Each channel adds a hundredth of a percent to
+/// the work per packet.
 pub(super) const CHANNELS_MAX: usize = 8;
 
 pub(super) const fn default_channels_max() -> usize {

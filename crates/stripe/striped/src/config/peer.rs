@@ -50,7 +50,7 @@ impl PeerTable {
 pub(crate) struct Peers {
     pub(crate) list: Vec<PeerTable>,
     is_one: bool,
-    /// Place by number in the file, kept across reloads.
+    /// Place of each peer, by index in the file; kept across reloads.
     places: Vec<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Peers {
         Self { list, is_one, places }
     }
 
-    /// Returns a number independent of the order of the file.
+    /// Number of a peer that does not depend on the order of the file.
     pub(crate) fn place(&self, number: usize) -> usize {
         self.places.get(number).copied().unwrap_or(number)
     }
@@ -69,7 +69,7 @@ impl Peers {
         self.places.iter().position(|one| *one == place)
     }
 
-    /// Gives each new peer the lowest free place: both processes compute equal places.
+    /// Gives each new peer the lowest free place, alike in both processes.
     pub(crate) fn keep_places(&mut self, before: &Self) {
         let known: BTreeMap<_, _> =
             before.list.iter().map(|one| one.public_key.0).zip(&before.places).collect();
@@ -114,7 +114,7 @@ impl<'de> Deserialize<'de> for Peers {
     }
 }
 
-/// Peer and channel as a single number, used by both processes of the daemon.
+/// Place of a peer and id of its channel as one number, used by both processes of the daemon.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ChannelNumber {
     pub(crate) place: usize,
@@ -175,18 +175,17 @@ impl Config {
         of_all.chain(of_each)
     }
 
-    /// In the order of their ids.
     pub(crate) fn channels_of(&self, peer: usize) -> impl Iterator<Item = ChannelAt<'_>> {
         self.channels_at().filter(move |one| one.peer.is_none_or(|owner| owner == peer))
     }
 
-    /// `number` is a [`ChannelNumber`].
+    /// Channel with this [`ChannelNumber`].
     pub(crate) fn channel_asked(&self, number: usize) -> Option<&Channel> {
         let ChannelNumber { place, id } = ChannelNumber::of(number);
         self.channels_of(self.peers.at(place)?).nth(id).map(|at| at.channel)
     }
 
-    /// By default the networks of the interface and its routes.
+    /// Allowed networks of each peer; by default the interface's networks and routes.
     pub(crate) fn allowed(&self) -> impl Iterator<Item = Vec<Prefix>> {
         let default = || [&self.addresses[..], &self.routes].concat();
         self.peers.list.iter().map(move |peer| peer.allowed_ips.clone().unwrap_or_else(default))
@@ -198,7 +197,7 @@ impl Config {
 #[serde(try_from = "String")]
 pub(crate) struct PeerName(pub(crate) String);
 
-/// Longer than any host name (RFC 1035, section 2.3.4).
+/// Maximum length, above that of any host name (RFC 1035, section 2.3.4).
 const NAME_CHARACTERS_MAX: usize = 255;
 
 impl TryFrom<String> for PeerName {

@@ -36,7 +36,7 @@ pub(crate) enum QuotaPeriod {
 }
 
 impl QuotaPeriod {
-    /// Every month has these days; in a week, 1 is Monday.
+    /// Valid renewal days: 1 to 28 for a monthly quota, 1 (Monday) to 7 for a weekly one.
     pub(crate) const fn days(self) -> Option<RangeInclusive<u8>> {
         match self {
             Self::Day => None,
@@ -100,7 +100,6 @@ enum Word {
     Text(String),
 }
 
-/// IANA numbers.
 const PROTOCOLS: [(&str, u8); 6] =
     [("icmp", 1), ("tcp", 6), ("udp", 17), ("gre", 47), ("icmpv6", 58), ("sctp", 132)];
 
@@ -150,7 +149,7 @@ impl PolicyTable {
     }
 }
 
-/// `None` stands for all.
+/// Whether `ours` includes all of `theirs`; `None` stands for everything.
 fn covers<T>(ours: Option<&[T]>, theirs: Option<&[T]>, has: impl Fn(&T, &T) -> bool) -> bool {
     match (ours, theirs) {
         (None, _) => true,

@@ -23,9 +23,9 @@ use crate::problem::Problem;
 use crate::quota;
 use crate::routes::{RoutePlan, Routing};
 
-/// Valid even if the program's file was replaced.
+/// Path of the running program, valid even if its file was replaced.
 const ITSELF: &str = "/proc/self/exe";
-/// Not inherited by the tunnel process.
+/// Environment variables that the tunnel process does not inherit.
 const OURS: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 pub(super) struct Bundle {
@@ -34,9 +34,8 @@ pub(super) struct Bundle {
     pub(super) routing: Routing,
     pub(super) control: Control,
     sources: Sources,
-    /// Quota records to flush.
     records: Vec<File>,
-    /// Index of the interface, once its routes were requested.
+    /// Index of the interface, known once its routes were requested.
     pub(super) index: Option<u32>,
     refusal: Option<io::Error>,
     pub(super) is_ready: bool,
@@ -78,7 +77,7 @@ impl Bundle {
         !self.records.is_empty()
     }
 
-    /// Ignores errors: the tunnel process gets them on writing.
+    /// Flushes the quota records. Errors are ignored: the tunnel process gets them on writing.
     pub(super) fn sync(&self) {
         self.records.iter().for_each(|record| drop(record.sync_data()));
     }
@@ -94,7 +93,6 @@ impl Bundle {
         }
     }
 
-    /// Ignores errors: the process may have ended or be overloaded.
     pub(super) fn order(&self, order: &Order) {
         let _: io::Result<()> = self.half.order(order);
     }
@@ -150,7 +148,7 @@ impl Bundle {
     }
 }
 
-/// May use the control socket too.
+/// User of the tunnel process, who may also use the control socket.
 pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }

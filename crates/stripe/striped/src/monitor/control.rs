@@ -26,7 +26,7 @@ use super::bundle::owner;
 use crate::check::Loaded;
 use crate::problem::Problem;
 
-/// One more closes the oldest.
+/// Maximum number of clients; one more closes the oldest connection.
 const CLIENTS_MAX: usize = 16;
 const WAIT: Duration = Duration::from_secs(2);
 
@@ -60,7 +60,6 @@ pub(crate) fn path_of(runtime: &Path, name: &str) -> PathBuf {
     runtime.join(format!("{name}.sock"))
 }
 
-/// Removes its file when dropped.
 pub(super) struct Control {
     listener: UnixListener,
     acceptor: Acceptor,
@@ -74,7 +73,7 @@ impl Drop for Control {
 }
 
 impl Control {
-    /// Replaces one left by an earlier daemon.
+    /// Creates the socket, and replaces one left by an earlier daemon.
     pub(super) fn open(runtime: &Path, loaded: &Loaded) -> Result<Self, Problem> {
         let config = &loaded.checked.config;
         let path = path_of(runtime, &config.name);
@@ -101,7 +100,7 @@ impl Control {
 }
 
 impl Control {
-    /// `None` while accepting is suspended.
+    /// Descriptor to poll; `None` while accepting is suspended.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         (!self.acceptor.rests()).then(|| self.listener.as_fd())
     }
@@ -113,7 +112,7 @@ impl Control {
 
 #[derive(Default)]
 pub(super) struct Clients {
-    /// Clients without a request, with bundle and deadline.
+    /// Clients that have not sent a request yet, with bundle and deadline.
     waiting: Vec<(usize, Instant, UnixStream)>,
     reloading: Vec<OwnedFd>,
     staying: Vec<OwnedFd>,
@@ -175,7 +174,6 @@ impl Clients {
     }
 }
 
-/// Ignores errors: the client may have gone.
 pub(super) fn reply(client: &OwnedFd, result: &Result<(), Problem>) {
     let text = match result {
         Ok(()) => "0".to_owned(),
@@ -213,7 +211,7 @@ mod tests {
         let asked = clients.take(now, [&mut control].into_iter());
         assert!(matches!(asked[..], [(0, Asked::Down, _)]));
         assert!(control.fd().is_some());
-        // Running out of descriptors with no client left to close suspends accepting.
+        // Accepting is suspended if descriptors run out with no client left to close.
         drop(clients);
         control.acceptor.begin(now);
         let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };

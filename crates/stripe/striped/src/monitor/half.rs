@@ -30,18 +30,18 @@ use crate::problem::Problem;
 /// Time from SIGTERM to SIGKILL. A process normally ends within one iteration of its loop; `striped
 /// down` waits for twice this time.
 pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(5);
-/// Several for each order of one iteration.
+/// Maximum replies per iteration: several for each order sent in one.
 const REPLIES_A_TURN: usize = 16;
 
 pub(super) struct Half {
     child: Child,
     line: HalfLine,
     orders: OrderLine,
-    /// Other end of `orders`, until the process requests it.
+    /// Other end of `orders`, kept until the process requests it.
     given: Option<OwnedFd>,
     state: State,
     is_connected: bool,
-    /// Misbehaviour that no correct tunnel process shows.
+    /// Misbehaviour of the process, if any, that no correct one shows.
     fault: Option<&'static str>,
 }
 
@@ -58,14 +58,14 @@ impl Drop for Half {
     fn drop(&mut self) {
         if !matches!(self.state, State::Ended(_)) {
             self.pass_on(Signal::SIGKILL);
-            // SIGKILL cannot be ignored: this does not block.
+            // This does not block, since SIGKILL cannot be ignored.
             let _: io::Result<ExitStatus> = self.child.wait();
         }
     }
 }
 
 impl Half {
-    /// Its end of the socket pair becomes standard input.
+    /// Starts the process, whose standard input is its end of the socket pair.
     pub(super) fn run(mut command: Command) -> io::Result<Self> {
         let (line, other) = HalfLine::pair()?;
         let (orders, given) = OrderLine::pair()?;
@@ -74,12 +74,11 @@ impl Half {
         Ok(Self { child, line, orders, given, state, is_connected: true, fault: None })
     }
 
-    /// None after [`Self::leave`].
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_connected)
     }
 
-    /// Time of SIGKILL.
+    /// Time when SIGKILL is due, if SIGTERM was sent.
     pub(super) const fn due_at(&self) -> Option<Instant> {
         if let State::Ends(by) = self.state { Some(by) } else { None }
     }
@@ -88,7 +87,7 @@ impl Half {
         self.state != State::Runs
     }
 
-    /// Kills the process if its time is over.
+    /// Whether the process has ended; kills it if SIGKILL is due.
     pub(super) fn has_ended(&mut self, now: Instant) -> io::Result<bool> {
         if matches!(self.state, State::Ended(_)) {
             return Ok(true);
@@ -117,12 +116,12 @@ impl Half {
         if let (false, Ok(id)) =
             (matches!(self.state, State::Ended(_)), i32::try_from(self.child.id()))
         {
-            // Not reaped yet: the process id is still its own.
+            // The process is not yet reaped, so its id is not reused.
             let _: nix::Result<()> = kill(Pid::from_raw(id), signal);
         }
     }
 
-    /// Without a `fault` this is a normal end.
+    /// Disconnects and ends the process; without a `fault`, its end is normal.
     fn leave(&mut self, now: Instant, fault: Option<&'static str>) {
         self.is_connected = false;
         self.fault = self.fault.or(fault);
@@ -142,19 +141,17 @@ impl Half {
         None
     }
 
-    /// Only one request is outstanding: the socket has room.
+    /// Sends a reply. The socket has room, since only one request is outstanding.
     pub(super) fn reply(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
         if self.line.reply(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
             self.leave(now, Some("does not read the replies to its requests"));
         }
     }
 
-    /// Returns `None` after the first call.
     pub(super) fn give_orders(&mut self) -> Option<OwnedFd> {
         self.given.take()
     }
 
-    /// Fails if the process has ended or is overloaded.
     pub(super) fn order(&self, order: &Order) -> io::Result<()> {
         self.orders.order(order)
     }
@@ -164,7 +161,6 @@ impl Half {
         poll(&mut fds, PollTimeout::ZERO).is_ok() && fds[0].revents() == Some(PollFlags::POLLOUT)
     }
 
-    /// Up to the limit per iteration.
     pub(super) fn replies(&mut self, now: Instant) -> Vec<Reply> {
         let mut replies = Vec::new();
         while self.is_connected && replies.len() < REPLIES_A_TURN {
@@ -180,7 +176,7 @@ impl Half {
         replies
     }
 
-    /// The process has printed its own errors, unless it was killed.
+    /// Outcome of the process, which has printed its own errors unless it was killed.
     pub(super) fn outcome(&self) -> Result<(), Problem> {
         let State::Ended(status) = self.state else { return Ok(()) };
         let of_half =

@@ -26,12 +26,12 @@ use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
-/// Normally one iteration of the loop; `striped reload` waits for twice this time.
+/// Time limit; one iteration of the loop normally suffices. `striped reload` waits for twice this
+/// time.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) struct Reloading {
     number: u64,
-    /// Bundles without a reply yet, by number.
     awaited: BTreeMap<usize, String>,
     by: Instant,
     refused: Vec<String>,
@@ -47,7 +47,7 @@ impl Reloading {
         self.by
     }
 
-    /// `refused` lists parts that could not be applied.
+    /// Records a bundle's reply; `refused` lists parts that could not be applied.
     fn follow(&mut self, bundle: usize, number: u64, refused: Option<&str>) {
         // A late reply belongs to a reload that has timed out.
         if number == self.number
@@ -177,7 +177,6 @@ mod tests {
     #[test]
     fn reload_ends_once_each_half_has_confirmed_it() {
         let mut reloading = reloading(now());
-        // Duplicates, replies to another reload, an unknown bundle.
         for (bundle, number) in [(0, 7), (0, 7), (1, 6), (2, 7)] {
             reloading.follow(bundle, number, None);
             assert_eq!(reply_of(&reloading), None);

@@ -14,7 +14,7 @@ use sd_notify::NotifyState;
 use super::bundle::Bundle;
 
 pub(super) struct Service {
-    /// Half of the watchdog interval.
+    /// Interval between notifications: half of the watchdog interval.
     every: Option<Duration>,
     next_at: Instant,
 }
@@ -31,7 +31,6 @@ impl Service {
         self.every.map(|_| self.next_at)
     }
 
-    /// Whether to ping the tunnel processes.
     pub(super) fn is_due(&mut self, now: Instant, is_alive: bool) -> bool {
         let Some(every) = self.every.filter(|_| self.next_at <= now) else { return false };
         self.next_at = now.after(every);
@@ -58,7 +57,6 @@ pub(super) fn stopping() {
     notify(&[NotifyState::Stopping]);
 }
 
-/// Does nothing without systemd.
 fn notify(state: &[NotifyState<'_>]) {
     let _: io::Result<()> = sd_notify::notify(state);
 }

@@ -29,7 +29,8 @@ use crate::orders::Order;
 /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR`,
 /// `RTMGRP_IPV6_ROUTE` (linux/rtnetlink.h).
 const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400;
-/// One change causes many messages, and a router may get thousands a second.
+/// Pause between inspections: one change causes many messages, and a router may get thousands a
+/// second.
 const PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) struct Watch {
@@ -46,7 +47,7 @@ impl Watch {
         Ok(Self { socket, inspected_at: now(), has_changed: false })
     }
 
-    /// An overrun (ENOBUFS) counts as a change.
+    /// Reads and discards all notifications; an overrun (ENOBUFS) counts as a change.
     pub(super) fn drain_notifications(&mut self) {
         while match self.socket.recv_from_full() {
             Ok(_) => true,
@@ -60,7 +61,6 @@ impl Watch {
         self.has_changed.then(|| self.inspected_at.after(PAUSE))
     }
 
-    /// Resets the timer if an inspection is due.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.due_at().is_some_and(|at| at <= now);
         if is_due {
@@ -76,7 +76,7 @@ impl AsFd for Watch {
     }
 }
 
-/// Source address by channel number.
+/// Source address of each channel, by channel number.
 #[derive(Debug, Default)]
 pub(super) struct Sources(BTreeMap<usize, IpAddr>);
 
@@ -102,7 +102,7 @@ impl Sources {
             }
         }
         lost.extend(self.0.values().filter(|source| !machine.addresses.contains(source)));
-        // For comparison, a channel without an address keeps its last one.
+        // A channel without an address keeps its last one for later comparisons.
         self.0.extend(now.0);
         self.0.retain(|number, _| config.channel_asked(*number).is_some());
         lost.into_iter().map(Order::Lost).chain(moved).chain([Order::NetworkChanged]).collect()

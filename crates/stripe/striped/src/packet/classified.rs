@@ -11,10 +11,10 @@ use super::header::{Payload, word};
 pub(crate) struct Classified {
     pub(crate) from: IpAddr,
     pub(crate) to: IpAddr,
-    /// Behind the known IPv6 extension headers.
+    /// Protocol of the payload behind the known IPv6 extension headers.
     pub(crate) protocol: u8,
     pub(crate) dscp: u8,
-    /// Source and destination; `None` for later fragments.
+    /// Source and destination port; `None` for later fragments.
     pub(crate) ports: Option<[u16; 2]>,
 }
 

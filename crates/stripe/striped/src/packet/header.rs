@@ -8,13 +8,14 @@ pub(super) const V4_ADDRESSES: Range<usize> = 12..20;
 pub(super) const V6_ADDRESSES: Range<usize> = 8..40;
 pub(super) const V4_HEADER_BYTES: usize = 20;
 pub(super) const V6_HEADER_BYTES: usize = 40;
-/// Hop-by-hop options, routing, destination options: lengths in units of 8 bytes, minus one.
+/// Hop-by-hop options, routing and destination options, whose lengths are in units of 8 bytes,
+/// minus one.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
-/// Without the three flag bits.
+/// Mask of the fragment offset, without the three flag bits.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 const FRAGMENT: u8 = 44;
 const FRAGMENT_BYTES: usize = 8;
-/// Against senders that chain many headers to cause work.
+/// Maximum number of extension headers; guards against senders that chain many to cause work.
 const EXTENSIONS_MAX: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +25,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// `None` for later fragments.
+    /// Finds the payload of a packet; `None` for later fragments.
     pub(super) fn of(packet: &[u8]) -> Option<Self> {
         match packet.first()? >> 4 {
             4 => Self::of_v4(packet),
@@ -63,7 +64,7 @@ pub(super) fn word(packet: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
-/// RFC 1624, equation 3.
+/// Updates a checksum after a word has changed (RFC 1624, equation 3).
 pub(super) fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     !folded(sum)

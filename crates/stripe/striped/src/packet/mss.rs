@@ -18,7 +18,7 @@ const NO_OPERATION: u8 = 1;
 const MSS: u8 = 2;
 const MSS_BYTES: u8 = 4;
 
-/// Returns whether the packet was changed.
+/// Lowers the MSS of a SYN; returns whether the packet was changed.
 pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
     let Some(at) = option_of(packet) else { return false };
     let Payload { at: tcp_at, .. } = Payload::of(packet).expect("it has an option");
@@ -100,7 +100,6 @@ mod tests {
         &[3, 3, 7, 2, 4, 5, 180, 0],
     ];
 
-    /// From 1,460 to fit 1,300.
     #[test]
     fn mss_of_a_syn_is_clamped() {
         for (version, at, largest) in [(4, 20, 1_260), (6, 40, 1_240)] {

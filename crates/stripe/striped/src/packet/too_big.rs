@@ -19,25 +19,25 @@ use gingham_stripe::Instant;
 
 use super::header::{Payload, V4_HEADER_BYTES, V6_ADDRESSES, V6_HEADER_BYTES, sum, word};
 
-/// Token bucket of RFC 4443, section 2.4 (f), for a small or medium-sized device.
+/// Size of the token bucket of RFC 4443, section 2.4 (f), for a small or medium-sized device.
 const ANSWERS_MAX: u32 = 10;
 const ANSWER_EVERY: Duration = Duration::from_millis(100);
 const ICMP: u8 = 1;
 const ICMP_V6: u8 = 58;
 const ICMP_HEADER_BYTES: usize = 8;
-/// RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 (c).
+/// Maximum length of an ICMP error message, in bytes: RFC 1812, section 4.3.2.3; RFC 4443, section
+/// 2.4 (c).
 const ANSWER_BYTES_MAX: usize = 576;
 const ANSWER_V6_BYTES_MAX: usize = 1_280;
-/// Smallest that an IPv6 sender adapts to (RFC 8200, section 5).
+/// Smallest MTU that IPv6 senders adapt to (RFC 8200, section 5).
 const V6_MTU_MIN: u32 = 1_280;
 const HOPS: u8 = 64;
-/// Internetwork control (RFC 1812, section 4.3.2.5).
+/// Precedence of the error: internetwork control (RFC 1812, section 4.3.2.5).
 const PRECEDENCE: u8 = 0xc0;
 
 #[derive(Debug)]
 pub(crate) struct IcmpErrors {
     left: u32,
-    /// Time of the next token.
     next_at: Instant,
     waiting: Vec<Vec<u8>>,
     pub(crate) too_long: u64,
@@ -102,7 +102,7 @@ fn icmp_error_v4(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     icmp_error.extend_from_slice(from);
     let checksum = !sum(&[&icmp_error]);
     icmp_error[10..12].copy_from_slice(&checksum.to_be_bytes());
-    // Destination unreachable, fragmentation needed.
+    // Type and code: destination unreachable, fragmentation needed.
     icmp_error.extend([3, 4, 0, 0, 0, 0]);
     icmp_error.extend(longest_bytes.to_be_bytes());
     icmp_error.extend_from_slice(quoted);
@@ -111,7 +111,8 @@ fn icmp_error_v4(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(icmp_error)
 }
 
-/// Destination unreachable, source quench, redirect, time exceeded, parameter problem.
+/// Whether the type is an error: destination unreachable, source quench, redirect, time exceeded or
+/// parameter problem.
 const fn is_error_v4(kind: u8) -> bool {
     matches!(kind, 3 | 4 | 5 | 11 | 12)
 }
@@ -148,7 +149,7 @@ fn icmp_error_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(icmp_error)
 }
 
-/// Neither unspecified, loopback nor multicast.
+/// Whether an address is neither unspecified, loopback nor multicast.
 fn is_one_v6(address: &[u8]) -> bool {
     let is_small = address[..15].iter().all(|byte| *byte == 0) && address[15] <= 1;
     address[0] != 0xff && !is_small
@@ -158,7 +159,6 @@ fn is_one_v6(address: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// 10.0.0.1 to 10.0.0.2, with DF set.
     fn v4(protocol: u8, kind: u8, length: usize) -> Vec<u8> {
         let mut packet = vec![0x45, 0, 0, 0, 0, 7, 0x40, 0, 64, protocol, 0, 0];
         packet.extend([10, 0, 0, 1, 10, 0, 0, 2, kind]);
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(sum(&[&reply[8..40], &[4, 216, 0, 58], &reply[40..]]), 0xffff);
         assert_eq!((&reply[40..42], &reply[44..48]), (&[2, 0][..], &1_300_u32.to_be_bytes()[..]));
         assert_eq!(reply[48..], packet[..1_232]);
-        // No sender goes below 1,280 bytes.
+        // IPv6 senders never go below 1,280 bytes.
         assert_eq!(icmp_error(&packet, 1_279), None);
     }
 
@@ -211,7 +211,7 @@ mod tests {
         let unanswered = [
             v4(ICMP, 3, 1_400),
             v4(ICMP, 11, 1_400),
-            // DF is not set; not the first fragment.
+            // DF is cleared; then, the packet is a later fragment.
             changed(plain.clone(), 6, 0),
             changed(plain.clone(), 7, 1),
             changed(plain.clone(), 16, 224),

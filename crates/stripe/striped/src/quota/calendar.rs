@@ -21,7 +21,7 @@ impl Calendar {
         Self::new(channel.quota_period.unwrap_or_default(), channel.quota_day.unwrap_or(1))
     }
 
-    /// In days since 1970.
+    /// First day of the current period, in days since 1970.
     pub(super) fn begins_day(self, now_s: u64) -> u64 {
         let (today, first) = (now_s / DAY_S, u64::from(self.day));
         match self.period {
@@ -43,7 +43,7 @@ impl Calendar {
         }
     }
 
-    /// In seconds since 1970.
+    /// End of a period, in seconds since 1970.
     pub(super) fn ends_s(self, begins_day: u64) -> u64 {
         let ends_day = match self.period {
             QuotaPeriod::Day => begins_day.saturating_add(1),
@@ -57,11 +57,11 @@ impl Calendar {
     }
 }
 
-/// From 1 March of the year 0.
+/// Days from 1 March of the year 0 to 1 January 1970.
 const DAYS_TO_1970: u64 = 719_468;
 const ERA_DAYS: u64 = 146_097;
 
-/// Year, month and day of a day since 1970.
+/// Converts days since 1970 to year, month and day.
 const fn civil(day: u64) -> (u64, u64, u64) {
     let day = day.saturating_add(DAYS_TO_1970);
     let (era, of_era) = (day / ERA_DAYS, day % ERA_DAYS);

@@ -15,23 +15,23 @@ use std::path::Path;
 
 const SLOT_BYTES: usize = 256;
 const MAGIC: &str = "striped-quota 1";
-/// random(4).
+/// See random(4).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     serial: u64,
-    /// In days since 1970.
+    /// First day of the period, in days since 1970.
     pub(super) begins_day: u64,
     pub(super) used: u64,
-    /// Counts as used if the machine stops without closing the record.
+    /// Bytes that count as used if the machine stops without closing the record.
     reserved: u64,
     boot: String,
     is_clean: bool,
 }
 
 impl Record {
-    /// `None` if the file is empty.
+    /// Reads the current record; `None` if the file is empty.
     pub(super) fn read(path: &Path) -> io::Result<Option<Self>> {
         let bytes = fs::read(path)?;
         let newest = bytes.chunks(SLOT_BYTES).filter_map(Self::parse).max_by_key(|one| one.serial);
@@ -66,7 +66,7 @@ impl Record {
     }
 }
 
-/// Accessible only to its owner.
+/// Creates or opens the file, accessible only to its owner.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -81,7 +81,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// `begins_day` is for a new record.
+    /// Opens the record; a new one gets `begins_day`.
     pub(super) fn open(path: &Path, begins_day: u64) -> io::Result<Self> {
         let boot = fs::read_to_string(BOOT_ID)?.trim().to_owned();
         let file = create(path)?;
@@ -94,7 +94,7 @@ impl Ledger {
         record.boot = boot;
         let mut ledger = Self { record, file: Some(file) };
         if fresh {
-            // Allocate both slots on disk before anything is sent.
+            // This allocates both slots on disk before anything is sent.
             ledger.write(0, 0)?;
         }
         ledger.write(ledger.record.used, 0)?;
@@ -102,12 +102,12 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Every write fails.
+    /// Creates a ledger without a file; every write fails.
     pub(super) fn lost() -> Self {
         Self::default()
     }
 
-    /// Reserves `ahead` / 2 to `ahead` bytes beyond `used`.
+    /// Records `used`, and reserves `ahead` / 2 to `ahead` bytes beyond it.
     pub(super) fn write(&mut self, used: u64, ahead: u64) -> io::Result<()> {
         self.record.used = used;
         let record = &mut self.record;
@@ -140,7 +140,7 @@ mod tests {
         std::env::temp_dir().join(format!("striped-record-{}-{name}", std::process::id()))
     }
 
-    /// A torn slot leaves the previous one.
+    /// If the newest slot is torn, the previous one is read.
     #[test]
     fn newest_valid_slot_is_read() {
         let path = path("torn");

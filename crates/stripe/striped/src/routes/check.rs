@@ -15,7 +15,8 @@ pub(crate) fn check_routes(source: &Source<Config>, place: &Place<'_>) -> Result
     check_numbers(source)?;
     check_prefixes(source)?;
     if place.running.is_some() {
-        // The rules found belong to this daemon, and its table and priorities do not change.
+        // During a reload, the rules found are this daemon's own; its table and priorities do not
+        // change.
         return Ok(());
     }
     let refused = |error| Problem::environment("routes", error);

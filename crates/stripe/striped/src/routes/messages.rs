@@ -13,7 +13,8 @@ use netlink_packet_route::{AddressFamily, IpProtocol};
 use super::RoutePlan;
 use crate::config::Prefix;
 
-/// No other program is known to use this number (`/etc/iproute2/rt_protos`, `rtnetlink.h`).
+/// Our `proto` number, which no other program is known to use (`/etc/iproute2/rt_protos`,
+/// `rtnetlink.h`).
 pub(super) const PROTOCOL: RouteProtocol = RouteProtocol::Other(83);
 const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
@@ -21,7 +22,7 @@ pub(super) const fn family_of(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
-/// In the order of creation: the target of the `goto` rules first.
+/// Rules in the order of creation: the target of the `goto` rules first.
 pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage> {
     let mut prefixes: Vec<_> =
         plan.prefixes.iter().filter(|prefix| family_of(prefix.address()) == family).collect();
@@ -176,7 +177,7 @@ mod tests {
             (105, RuleAction::ToTable, 0, Some(7)),
         ];
         assert_eq!(found, expected);
-        // The family has no remotes.
+        // No remote address is of this family.
         assert_eq!(rules(&plan(), AddressFamily::Inet6).len(), 4);
         let without = RoutePlan { prefixes: Vec::new(), ..plan() };
         assert_eq!(rules(&without, AddressFamily::Inet), []);

@@ -11,7 +11,7 @@ use netlink_packet_core::{
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-/// `NLMSG_ALIGNTO`.
+/// Alignment of messages (`NLMSG_ALIGNTO`).
 const ALIGNED_BYTES: usize = 4;
 
 pub(crate) struct Netlink(Socket);
@@ -24,7 +24,7 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Fails if the object exists.
+    /// Creates an object; fails if it exists.
     pub(crate) fn create(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL).map(drop)
     }
@@ -62,7 +62,6 @@ impl Netlink {
     }
 }
 
-/// Returns true if the messages end the reply.
 fn take(mut bytes: &[u8], replies: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
     while !bytes.is_empty() {
         let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes)

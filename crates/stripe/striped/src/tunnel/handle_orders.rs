@@ -34,7 +34,7 @@ impl Tunnel {
                     let peer = self.config.peers.at(place);
                     debug!(peer, channel = id, "the channel goes from another address");
                     if let Some(end) = self.peers.ends.end_mut(place) {
-                        // The channel may have been removed.
+                        // This fails if the channel has been removed.
                         let _: Result<(), _> = end.forget_path(id);
                     }
                     continue;
@@ -49,7 +49,7 @@ impl Tunnel {
                     Err(message) => Reply::Refused(number, message),
                 },
             };
-            // The monitor has ended, which ends this process too.
+            // This fails if the monitor has ended, which ends this process too.
             let _: io::Result<()> = self.orders.reply(&reply);
         }
         Ok(())

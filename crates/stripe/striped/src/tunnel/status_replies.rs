@@ -14,13 +14,13 @@ use gingham_stripe::Instant;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
-/// One more closes the oldest.
+/// Maximum number of readers; one more closes the oldest connection.
 const READERS_MAX: usize = 16;
 const WAIT: Duration = Duration::from_secs(5);
-/// Delay after the socket buffer was full.
+/// Delay before another attempt if the socket buffer was full.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Oldest first.
+/// Unfinished replies, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct StatusReplies(Vec<StatusReply>);
 
@@ -51,7 +51,7 @@ impl StatusReplies {
 }
 
 impl StatusReply {
-    /// False if the reply is complete or the reader is gone.
+    /// Sends as much as possible; returns false if the reply is complete or the reader is gone.
     fn goes_on(&mut self) -> bool {
         while self.sent_bytes < self.text.len() {
             let left = &self.text[self.sent_bytes..];
@@ -75,7 +75,7 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// An implementation that sends only once gets 200 kB through.
+    /// Text so long that sending only once gets no more than 200 kB through.
     fn long() -> Vec<u8> {
         (0..3_000_000_u32).map(|byte| byte.to_le_bytes()[0] ^ byte.to_le_bytes()[1]).collect()
     }
