@@ -15,7 +15,7 @@ pub struct Alone {
     pub plan: Plan,
 }
 
-/// Plan of the reference run; `None` if no comparison is needed or one channel is invalid.
+/// `None` if no comparison is needed, or if the scenario is invalid with one channel.
 pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     let is_transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.links.len() < 2 || !plan.sources.iter().any(|one| is_transport(&one.kind)) {
