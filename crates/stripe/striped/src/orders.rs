@@ -31,7 +31,7 @@ pub(crate) enum Order {
     NetworkChanged,
     /// The local address of this [`ChannelNumber`](crate::config::ChannelNumber) has changed.
     Moved(usize),
-    /// Addresses that this machine has lost.
+    /// This machine has lost this address.
     Lost(IpAddr),
 }
 

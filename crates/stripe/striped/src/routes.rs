@@ -43,7 +43,7 @@ pub(crate) const PRIORITIES: u32 = 512;
 /// Maximum number of routes, limited by the priorities.
 pub(crate) const ROUTES_MAX: usize = 200;
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
-/// Highest first priority that places all rules before that of the main table.
+/// Highest first priority for which all rules precede the main table's.
 pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 

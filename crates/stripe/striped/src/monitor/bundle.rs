@@ -148,7 +148,7 @@ impl Bundle {
     }
 }
 
-/// User of the tunnel process, who may also use the control socket.
+/// User of the tunnel process; may use the control socket too.
 pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }

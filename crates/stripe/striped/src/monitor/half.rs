@@ -41,7 +41,7 @@ pub(super) struct Half {
     given: Option<OwnedFd>,
     state: State,
     is_connected: bool,
-    /// Misbehaviour of the process, if any, that no correct one shows.
+    /// Misbehaviour of the process, if any was seen.
     fault: Option<&'static str>,
 }
 

@@ -211,7 +211,7 @@ mod tests {
         let unanswered = [
             v4(ICMP, 3, 1_400),
             v4(ICMP, 11, 1_400),
-            // DF is cleared; then, the packet is a later fragment.
+            // DF is cleared; the packet is a later fragment.
             changed(plain.clone(), 6, 0),
             changed(plain.clone(), 7, 1),
             changed(plain.clone(), 16, 224),
