@@ -123,7 +123,7 @@ def of_rates(series: pa.Table) -> Column:
 def of_times(series: pa.Table) -> Column:
     """Return the column of round-trip time, its minimum, and queueing delay."""
     wait = numbers_if_any(series, "queue_ns") * NS
-    trip, least = (numbers_if_any(series, f"round_trip{part}_ns") * NS for part in ("", "_least"))
+    trip, least = (numbers_if_any(series, f"round_trip{part}_ns") * NS for part in ("", "_min"))
     largest = max(float(np.nanmax(values, initial=0.0)) for values in (wait, trip, least))
     unit, unit_ps = style.unit_for(largest or USUAL_PS)
     curves = [
