@@ -32,8 +32,8 @@ use crate::flows::Flows;
 use crate::messages::{Messages, Outgoing, Queue};
 use crate::throttle::Throttle;
 use crate::{
-    ClassId, Conformance, Contention, Excess, FlowId, Message, MessageNumber, MessageSlot, Packet,
-    Plan, Priority, SourceChooser,
+    ClassId, Conformance, Contention, Excess, FlowId, Message, MessageNumber, MessageSlot,
+    OutputLoad, Packet, Plan, Priority, SourceChooser,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, VcClass};
@@ -116,7 +116,7 @@ impl Adapter {
     }
 
     /// Creates the adapters of all endpoints, empty and with full token buckets.
-    pub(crate) fn all(plan: &Plan) -> Vec<Self> {
+    pub(crate) fn all(plan: &Arc<Plan>) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
         let is_controlled = plan.is_controlled() || plan.throttle().is_some();
         let highest = plan.highest_priority();
@@ -473,6 +473,11 @@ impl Adapter {
             }
         }
         Err(soonest)
+    }
+
+    /// Records the loads of the outputs at the first switch.
+    pub(crate) fn on_loads(&mut self, loads: &[OutputLoad]) {
+        self.beside().paths.on_loads(loads);
     }
 
     /// Updates the contention estimate after a packet of the endpoint itself, if path selection

@@ -350,6 +350,7 @@ fn wanted(plan: &Plan, await_starts: bool) -> Wanted {
         read: is_probed
             || plan.admission.is_some()
             || plan.marking.as_ref().is_some_and(|of| !of.uses_outputs()),
+        loads: matches!(plan.routing.decision, Decision::ByLoad { .. }),
         switched: switched(plan),
     }
 }

@@ -19,7 +19,7 @@
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
-use crate::{Arrival, Content, Packet, Weighing};
+use crate::{Arrival, Content, OutputLoad, Packet, Weighing};
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
@@ -114,6 +114,14 @@ pub enum Notice<'a> {
         /// Free lanes.
         free: LaneSet,
     },
+    /// Loads of the outputs at an endpoint's first switch, immediately before the endpoint selects
+    /// a packet ([`Wanted::loads`]).
+    Loads {
+        /// Sender.
+        endpoint: EndpointId,
+        /// Loads of [`Plan::first_outputs`](crate::Plan::first_outputs), in this order.
+        loads: &'a [OutputLoad],
+    },
     /// Answer to [`Order::Gather`].
     Gathered {
         /// Number of full buffers at the ends of channels between switches
@@ -201,6 +209,8 @@ pub struct Wanted {
     pub left: bool,
     /// Whether [`Notice::Read`] is required.
     pub read: bool,
+    /// Whether [`Notice::Loads`] is required.
+    pub loads: bool,
     /// Which of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`] are wanted.
     pub switched: Switched,
 }

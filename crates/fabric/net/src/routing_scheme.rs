@@ -1,7 +1,7 @@
 //! Routing scheme: the paths of each pair of endpoints, and the decisions that select among them.
 //!
 //! ```text
-//!   at the source   Decision ─► PathId of the packet        by pair, by length, at random, by contention
+//!   at the source   Decision ─► PathId of the packet        by pair, length, draw, contention, load
 //!                                 │
 //!   at each node    RouteState ◄──┘ ─► output and lanes      table: looked up; source route: read from the path
 //!                      │
@@ -20,6 +20,7 @@
 
 mod contention;
 mod decision;
+mod output_load;
 mod path;
 mod route_state;
 mod source_chooser;
@@ -27,6 +28,7 @@ mod switch_chooser;
 
 pub use contention::{Contention, ContentionPlan};
 pub use decision::*;
+pub use output_load::OutputLoad;
 pub use path::{PathId, PathLength};
 pub use route_state::RouteState;
 pub use source_chooser::SourceChooser;

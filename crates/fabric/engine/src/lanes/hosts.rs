@@ -431,7 +431,7 @@ impl Hosts {
         let LaneSender { group, in_transit: id, .. } = self.host(port).lanes[lane];
         let (worm, flits) = match id {
             Some(id) => network.in_transit.begin(id, began, context),
-            None => self.begin_own(port, group.into(), began, context),
+            None => self.begin_own(port, group.into(), began, &network.links, context),
         };
         let host = self.host_mut(port);
         let sender = &mut host.lanes[lane];
@@ -447,9 +447,14 @@ impl Hosts {
         port: usize,
         group: usize,
         began: u64,
+        links: &Links,
         context: &mut Context,
     ) -> (WormId, u32) {
         let &Host { endpoint, channel, peer, .. } = self.host(port);
+        if self.wanted.loads {
+            let loads = links.output_loads(endpoint, context);
+            context.notify(Notice::Loads { endpoint, loads: &loads });
+        }
         let turn = context.endpoints.turn(endpoint, group, Time::from_ps(began));
         let Turn::Send(packet) = turn else { unreachable!("a packet was found to be there") };
         let Context { plan, lanes, worms, .. } = context;

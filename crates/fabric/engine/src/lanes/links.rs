@@ -13,12 +13,14 @@
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
 use crate::lanes::clock::Clock;
+use crate::lanes::context::Context;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
 use crate::lanes::network::Watched;
 use crate::lanes::ring::Ring;
 use crate::lanes::switches::Switches;
 use gingham_fairq::Head;
-use gingham_net::{PipelinePlan, Plan, Reallocation, Scheduler};
+use gingham_net::{OutputLoad, PipelinePlan, Plan, Reallocation, Scheduler};
+use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
 /// Flag: channel into a host that accepts every flit.
@@ -230,6 +232,27 @@ impl Links {
 
     pub(crate) fn lane_count(&self) -> usize {
         self.lanes.len()
+    }
+
+    /// Loads of the outputs at an endpoint's first switch, in port order.
+    pub(crate) fn output_loads(&self, endpoint: EndpointId, context: &Context) -> Vec<OutputLoad> {
+        let depths = &context.lanes.depths_flits[..usize::from(context.plan.lanes.count)];
+        let credits_out = |channel| {
+            let port = context.layout.port(channel);
+            if self.ports[port].flags & TO_HOST != 0 {
+                return 0;
+            }
+            let lanes = &self.lanes[port << SHIFT..];
+            depths
+                .iter()
+                .zip(lanes)
+                .map(|(depth, lane)| u64::from(*depth) - u64::from(lane.credit))
+                .sum()
+        };
+        let outputs = context.plan.first_outputs(endpoint);
+        outputs
+            .map(|channel| OutputLoad { credits_out: credits_out(channel), waiting_bytes: 0 })
+            .collect()
     }
 
     pub(crate) fn opposite(&self, lane: usize) -> usize {

@@ -110,6 +110,9 @@ impl Hosts {
         };
         let Some((lane, group)) = chosen else { return };
         let Host { endpoint, peer, .. } = self.hosts[number];
+        if network.wanted.loads {
+            network.notify_loads(endpoint);
+        }
         let Turn::Send(packet) = network.endpoints.turn(endpoint, group, network.clock.time())
         else {
             unreachable!("a packet was found to be there")

@@ -16,11 +16,11 @@ use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_net::measure::ChannelCount;
 use gingham_net::{
-    ArbiterPlace, CreditLossPlan, Endpoints, LaneArbiter, LaneBlocks, Notice, PacketsPlan, Plan,
-    Wanted,
+    ArbiterPlace, CreditLossPlan, Endpoints, LaneArbiter, LaneBlocks, Notice, OutputLoad,
+    PacketsPlan, Plan, Wanted,
 };
 use gingham_topology::routing::LaneSet;
-use gingham_topology::{ChannelId, Fabric};
+use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -175,6 +175,33 @@ impl Network {
         };
         let full = self.watched.gathered.iter().map(of_channel).sum();
         self.notify(Notice::Gathered { full });
+    }
+}
+
+// Loads of outputs, for the selection of paths.
+
+impl Network {
+    /// Reports the loads of the outputs at an endpoint's first switch.
+    #[inline(never)]
+    pub(crate) fn notify_loads(&mut self, endpoint: EndpointId) {
+        let plan = Arc::clone(&self.plan);
+        let loads: Vec<OutputLoad> =
+            plan.first_outputs(endpoint).map(|output| self.load(output)).collect();
+        self.notify(Notice::Loads { endpoint, loads: &loads });
+    }
+
+    fn load(&mut self, output: ChannelId) -> OutputLoad {
+        let now = self.clock.now();
+        let has_credits = self.links.is_into_switch(output) && self.pauses.is_none();
+        let lanes = (0..self.plan.lanes.count).filter(|_| has_credits);
+        let credits_out = lanes.map(|lane| {
+            let capacity = self.packets_plan.buffer_blocks[usize::from(lane)];
+            u64::from(capacity - self.credits.free_now(output, lane, now))
+        });
+        let credits_out = credits_out.sum();
+        let before_crossing = self.waiting.bytes(output, &self.packets);
+        let crossed = self.output_buffers.as_ref().map_or(0, |of| of.bytes(output, &self.packets));
+        OutputLoad { credits_out, waiting_bytes: before_crossing + crossed }
     }
 }
 

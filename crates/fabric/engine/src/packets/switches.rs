@@ -296,6 +296,13 @@ impl OutputBuffers {
         Some(self.line(output, lane)[place].id)
     }
 
+    /// Bytes of the packets in the buffer of an output that have not started.
+    pub(crate) fn bytes(&self, output: ChannelId, packets: &Packets) -> u64 {
+        let first = output.index() * self.lane_count;
+        let waiting = self.lines[first..first + self.lane_count].iter().flatten();
+        waiting.map(|crossed| u64::from(packets.get(crossed.id).wire_bytes)).sum()
+    }
+
     /// Number of blocks that are free or belong to packets that are leaving.
     pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
         self.room.free(output, lane)

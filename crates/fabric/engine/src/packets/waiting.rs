@@ -73,6 +73,15 @@ impl Waiting {
         &self.lists[output.index()]
     }
 
+    /// Bytes of the packets that wait for an output.
+    pub(crate) fn bytes(&self, output: ChannelId, packets: &Packets) -> u64 {
+        let of_list = |list: &List| {
+            let packets_of = std::iter::successors(list.first(), |id| packets.get(*id).next);
+            packets_of.map(|id| u64::from(packets.get(id).wire_bytes)).sum::<u64>()
+        };
+        self.lists(output).iter().map(of_list).sum()
+    }
+
     #[inline]
     pub(crate) fn first(&self, output: ChannelId) -> Option<PacketId> {
         self.lists(output).first()?.first()

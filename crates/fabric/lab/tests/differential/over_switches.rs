@@ -8,8 +8,8 @@ use crate::{closed, ends, number, packets, throttled};
 use gingham_kernel::{Purpose, Stream};
 use gingham_lab::compile;
 use gingham_net::{
-    ContentionPlan, Decision, KeptMessages, MeasurePlan, PathId, Plan, RoutingScheme, Status,
-    Switching,
+    ClassPlan, ContentionPlan, Decision, KeptMessages, MeasurePlan, PathId, Plan, RoutingScheme,
+    SegmentationPlan, Status, Switching,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Ejection, Routes, prove_between_hosts};
@@ -36,7 +36,11 @@ fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     let vias = (0..count).map(|_| drawn()).collect();
     // Whole packets do not measure contention.
     let kinds = if matches!(plan.switching, Switching::Packets(_)) { 4 } else { 5 };
+    let has_loads = !matches!(plan.switching, Switching::Wormhole(_));
     let decision = match draw.below(kinds) {
+        1 | 2 if has_loads => {
+            Decision::ByLoad { threshold_bytes: pick(&mut draw, &[0, 1, 64, 200, 1_000]) }
+        }
         0 => Decision::ByLength { below_bytes: pick(&mut draw, &[1, 20, 64, 200]) },
         4 => Decision::ByContention(ContentionPlan {
             alpha: pick(&mut draw, &[0.0, 0.3, 0.7]),
@@ -49,19 +53,44 @@ fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     };
     let routes = plan.routing.paths.remove(0);
     plan.routing = RoutingScheme::over_switches(routes, vias, decision);
-    if draw.below(4) > 0 {
+    let is_by_leg = draw.below(4) > 0;
+    if is_by_leg {
         plan.lanes.allowed = plan.lanes.allowed.with_legs(plan.routing.legs_over_switches());
-        if let Switching::VirtualLanes(pipeline) = &mut plan.switching {
-            // The scenario was checked for the lanes of the first leg only; any lane that holds
-            // whole packets has to hold the longest.
-            let pipeline = Arc::make_mut(pipeline);
-            for depths in [&mut pipeline.depths_flits, &mut pipeline.output_depths_flits] {
-                let deepest = *depths.iter().max().unwrap();
-                depths.fill(deepest);
+    }
+    let needed_flits = longest_flits_over_switches(&plan);
+    if let Switching::VirtualLanes(pipeline) = &mut plan.switching {
+        // The scenario was checked for direct paths and the lanes of the first leg only; any lane
+        // that holds whole packets has to hold the longest.
+        let pipeline = Arc::make_mut(pipeline);
+        for depths in [&mut pipeline.depths_flits, &mut pipeline.output_depths_flits] {
+            let deepest = *depths.iter().max().unwrap();
+            for depth in depths.iter_mut().filter(|_| is_by_leg) {
+                *depth = deepest;
             }
+        }
+        for depth in &mut pipeline.depths_flits {
+            *depth = needed_flits.map_or(*depth, |needed| needed.max(*depth));
         }
     }
     Some(plan)
+}
+
+/// Flits of the longest packet, if packets are longer on longer paths.
+fn longest_flits_over_switches(plan: &Plan) -> Option<u32> {
+    let Switching::VirtualLanes(pipeline) = &plan.switching else { return None };
+    let grows = |class: &&ClassPlan| {
+        !matches!(class.segmentation, SegmentationPlan::None | SegmentationPlan::Fixed(_))
+    };
+    let ends = || plan.fabric.endpoint_ids();
+    let pairs = ends().flat_map(|source| ends().map(move |to| (source, to)));
+    let switches_max = pairs.map(|(source, to)| plan.switches(source, to)).max().unwrap();
+    let longest = plan.classes.iter().filter(grows).flat_map(|class| {
+        let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+        let message_bytes = messages.max().unwrap_or(1);
+        let bytes = move |switches| message_bytes.min(class.longest_packet_bytes(|| switches));
+        (1..=switches_max).map(bytes)
+    });
+    longest.max().map(|bytes| u32::try_from(pipeline.packet_flits(bytes)).unwrap())
 }
 
 fn is_joined(plan: &Plan, via: EndpointId) -> bool {

@@ -65,6 +65,7 @@ impl Endpoints {
                     throttle.on_lanes(output, free, self.outbox.orders_mut());
                 }
             }
+            Notice::Loads { endpoint, loads } => self.outbox.adapter(endpoint).on_loads(loads),
             Notice::Gathered { full } => {
                 if let Some(throttle) = &mut self.throttle {
                     let posts = self.posts.as_deref();

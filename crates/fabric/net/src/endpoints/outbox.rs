@@ -3,6 +3,7 @@
 use crate::{Adapter, Order, Packet, Plan, Weighing};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
@@ -13,7 +14,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Arc<Plan>) -> Self {
         Self { adapters: Adapter::all(plan), orders: Vec::new(), in_flight: 0 }
     }
 

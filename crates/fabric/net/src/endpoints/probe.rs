@@ -151,7 +151,7 @@ impl Probe {
             Notice::Settled { stay, has_space } => {
                 Noted { has_space: Some(*has_space), ..noted_stay("settled", time, stay) }
             }
-            Notice::Lanes { .. } | Notice::Gathered { .. } => return,
+            Notice::Lanes { .. } | Notice::Loads { .. } | Notice::Gathered { .. } => return,
             Notice::Woken { endpoint } => at("woken", endpoint.index()),
             Notice::Sampled { counts } => at("sampled", counts.len()),
             Notice::TreesSampled { waiters } => at("trees sampled", waiters.len()),

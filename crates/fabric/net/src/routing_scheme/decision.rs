@@ -9,6 +9,7 @@
 //!     by contention    coefficient of its host ─────── low: primary path   high ── alternative
 //!                            ▲
 //!                            └── how long each local packet took to leave (`contention`)
+//!     by load          outputs of its first switch ─── alternative path if that is less loaded (`output_load`)
 //!
 //!   at switches        one of the outputs on shortest paths (`switch_chooser`)
 //! ```
@@ -20,7 +21,7 @@
 //! ([`super::RoutingScheme::vias`]), drawn for each packet.
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
-//! state of its host alone; each host draws from random streams of its own.
+//! state of its host and, by load, from the outputs of its first switch; each host draws from random streams of its own.
 //!
 //! The types without `Plan` in their names are those of scenarios, except [`Decision`] and
 //! [`SwitchDecision`].
@@ -121,6 +122,13 @@ pub enum Decision {
     },
     /// At the source: alternative path while the host's contention coefficient is high.
     ByContention(ContentionPlan),
+    /// At the source: alternative path if the first output on it is less loaded (UGAL with local
+    /// information).
+    ByLoad {
+        /// Difference of load times number of switches from which on packets take the
+        /// alternative path, in bytes, exclusive.
+        threshold_bytes: u64,
+    },
     /// At every switch: one of the outputs that adaptive tables give.
     AtSwitches(SwitchDecision),
 }
@@ -137,12 +145,12 @@ pub struct SwitchDecision {
 impl Decision {
     /// Whether hosts select a path for each packet.
     pub const fn is_at_source(&self) -> bool {
-        matches!(self, Self::ByLength { .. } | Self::AtRandom { .. } | Self::ByContention(_))
+        !matches!(self, Self::ByPair | Self::AtSwitches(_))
     }
 
     /// Whether the state of the network influences the selection.
     pub const fn depends_on_network(&self) -> bool {
-        matches!(self, Self::ByContention(_) | Self::AtSwitches(_))
+        matches!(self, Self::ByContention(_) | Self::ByLoad { .. } | Self::AtSwitches(_))
     }
 
     /// Probability of an alternative path; `None` if it depends on the network.
@@ -153,7 +161,7 @@ impl Decision {
                 Some(f64::from(u8::from(message_bytes >= *below_bytes)))
             }
             Self::AtRandom { alternative } => Some(*alternative),
-            Self::ByContention(_) => None,
+            Self::ByContention(_) | Self::ByLoad { .. } => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Paths of a plan, and their lengths.
 
-use crate::Plan;
+use crate::{Decision, Plan, Switching};
 use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Onward, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
@@ -68,6 +68,11 @@ impl From<KeptPath> for PathLength {
 impl Plan {
     pub(crate) fn assert_routing(&self) {
         self.routing.assert_consistent();
+        assert!(
+            !matches!(self.routing.decision, Decision::ByLoad { .. })
+                || !matches!(self.switching, Switching::Wormhole(_)),
+            "outputs have loads over virtual lanes and with whole packets"
+        );
         let is_at_switch = |end: &EndpointId| {
             self.is_switch(self.fabric.target(self.fabric.endpoint_channel(*end)).node)
         };

@@ -1,9 +1,11 @@
 //! Selection of paths at one endpoint.
 
-use super::{Contention, ContentionPlan, Decision, PathId};
+use super::output_load::ByLoad;
+use super::{Contention, ContentionPlan, Decision, OutputLoad, PathId};
 use crate::{Packet, Plan};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_topology::EndpointId;
+use std::sync::Arc;
 
 /// Selects the paths of the packets of an endpoint.
 #[derive(Clone, Debug, Default)]
@@ -34,11 +36,12 @@ enum State {
         plan: ContentionPlan,
         now: Contention,
     },
+    ByLoad(Box<(Arc<Plan>, ByLoad)>),
 }
 
 impl SourceChooser {
     /// Creates the chooser of an endpoint before its first packet.
-    pub fn new(plan: &Plan, endpoint: EndpointId) -> Self {
+    pub fn new(plan: &Arc<Plan>, endpoint: EndpointId) -> Self {
         let state = match plan.routing.decision {
             Decision::ByPair | Decision::AtSwitches(_) => State::ByPair,
             Decision::ByLength { below_bytes } => State::ByLength { below_bytes },
@@ -49,6 +52,10 @@ impl SourceChooser {
             }
             Decision::ByContention(plan) => {
                 State::ByContention { plan, now: Contention::new(&plan) }
+            }
+            Decision::ByLoad { threshold_bytes } => {
+                let by_load = ByLoad::new(plan, endpoint, threshold_bytes);
+                State::ByLoad(Box::new((Arc::clone(plan), by_load)))
             }
         };
         let over_switches = (!plan.routing.vias.is_empty()).then(|| {
@@ -68,11 +75,23 @@ impl SourceChooser {
             State::ByLength { below_bytes } => message_bytes >= *below_bytes,
             State::AtRandom { alternative, stream } => stream.unit() < *alternative,
             State::ByContention { now, .. } => now.path_id == PathId::ALTERNATIVE,
+            State::ByLoad(_) => true,
         };
-        match &mut self.over_switches {
-            _ if !takes_alternative => PathId::PRIMARY,
-            None => PathId::ALTERNATIVE,
-            Some(over_switches) => over_switches.draw(),
+        if !takes_alternative {
+            return PathId::PRIMARY;
+        }
+        let over_switches = self.over_switches.as_mut();
+        let alternative = over_switches.map_or(PathId::ALTERNATIVE, |of| of.draw());
+        match &self.state {
+            State::ByLoad(of) if !of.1.prefers(&of.0, packet, alternative) => PathId::PRIMARY,
+            _ => alternative,
+        }
+    }
+
+    /// Records the loads of the outputs at the first switch, if selection uses them.
+    pub fn on_loads(&mut self, loads: &[OutputLoad]) {
+        if let State::ByLoad(of) = &mut self.state {
+            of.1.update(loads);
         }
     }
 

@@ -179,6 +179,9 @@ impl Audit {
                     self.wake(|end| plan.ends(channel(end)).target.node == switch);
                 }
             }
+            Notice::Loads { endpoint, loads } => {
+                self.paths[endpoint.index()].loads_shown(loads);
+            }
             Notice::Gathered { full } => self.gathered(*full),
             Notice::Woken { endpoint } => self.endpoint_woken(*endpoint),
             Notice::Sampled { .. } | Notice::TreesSampled { .. } => {}

@@ -1,7 +1,7 @@
 //! Path of a packet (timing.md, paths and legs; Flich et al. 2001, section III).
 
 use gingham_kernel::{Purpose, Span, Stream};
-use gingham_net::{ContentionPlan, Decision, PathId, Plan};
+use gingham_net::{ContentionPlan, Decision, OutputLoad, PathId, Plan};
 use gingham_topology::EndpointId;
 
 #[derive(Clone, Debug)]
@@ -13,6 +13,9 @@ pub(super) struct SourceChooser {
     /// For each packet of this host that has left: the time that it took, and the time of its flits
     /// alone.
     left: Vec<(Span, Span)>,
+    endpoint: EndpointId,
+    /// Loads of the outputs at the first switch as last reported.
+    loads: Vec<OutputLoad>,
 }
 
 impl SourceChooser {
@@ -20,30 +23,54 @@ impl SourceChooser {
         let name = plan.fabric.endpoint_name(endpoint);
         let stream = |name: &str| Stream::new(plan.seed, name, Purpose::PathChoice);
         let vias = (plan.routing.vias.len(), stream(&format!("{name}, over switches")));
-        Self { decision: plan.routing.decision, draws: stream(&name), vias, left: Vec::new() }
+        let (left, loads) = (Vec::new(), Vec::new());
+        let (decision, draws) = (plan.routing.decision, stream(&name));
+        Self { decision, draws, vias, left, endpoint, loads }
     }
 
     pub(super) fn packet_left(&mut self, took: Span, flits: Span) {
         self.left.push((took, flits));
     }
 
-    /// Path of a packet that starts; its message has `message_bytes` bytes.
-    pub(super) fn choose(&mut self, message_bytes: u32) -> PathId {
+    pub(super) fn loads_shown(&mut self, loads: &[OutputLoad]) {
+        self.loads = loads.to_vec();
+    }
+
+    /// Path of a packet that starts for `to`; its message has `message_bytes` bytes.
+    pub(super) fn choose(&mut self, plan: &Plan, to: EndpointId, message_bytes: u32) -> PathId {
         let is_alternative = match &self.decision {
             Decision::ByPair | Decision::AtSwitches(_) => false,
             Decision::ByLength { below_bytes } => message_bytes >= *below_bytes,
             Decision::AtRandom { alternative } => self.draws.unit() < *alternative,
             Decision::ByContention(plan) => uses_alternative(plan, &self.left),
+            Decision::ByLoad { .. } => true,
         };
         let (vias, draws) = &mut self.vias;
-        match (is_alternative, *vias) {
+        let path = match (is_alternative, *vias) {
             (false, _) => PathId::PRIMARY,
             (true, 0) => PathId::ALTERNATIVE,
             (true, vias) => {
                 let via = draws.below(vias as u64);
                 PathId::over(usize::try_from(via).expect("intermediate switches are few"))
             }
+        };
+        let Decision::ByLoad { threshold_bytes } = self.decision else { return path };
+        let load = |path| self.load_times_switches(plan, path, to);
+        match (load(PathId::PRIMARY), load(path)) {
+            (Some(direct), Some(other)) if direct > other + threshold_bytes => path,
+            _ => PathId::PRIMARY,
         }
+    }
+
+    /// Load of the first output of a path behind its first switch, in bytes, times the switches of
+    /// the path.
+    fn load_times_switches(&self, plan: &Plan, path: PathId, to: EndpointId) -> Option<u64> {
+        let channels = plan.path(path, self.endpoint, to)?.split_off(1);
+        let first = channels.first()?;
+        let port = plan.first_outputs(self.endpoint).position(|output| output == *first)?;
+        let load = self.loads[port];
+        let bytes = load.credits_out * plan.credit_bytes() + load.waiting_bytes;
+        Some(bytes * plan.length_of(&channels).switches as u64)
     }
 }
 

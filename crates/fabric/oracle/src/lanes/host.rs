@@ -9,7 +9,7 @@ use crate::lanes::simulation::Simulation;
 use crate::legs::Legs;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_net::{ArbiterPlace, Injection, Next, Notice, Order, Turn, Weighing};
+use gingham_net::{ArbiterPlace, Injection, Next, Notice, Order, OutputLoad, Turn, Weighing};
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
@@ -368,6 +368,12 @@ impl Simulation {
         }
     }
 
+    fn load(&self, output: ChannelId) -> OutputLoad {
+        let lanes = (0..self.plan.lanes.count).map(|lane| self.outputs[output.index()].lane(lane));
+        let credits = lanes.filter_map(|lane| lane.credits);
+        OutputLoad { credits_out: credits.map(|of| of.depth - of.here).sum(), waiting_bytes: 0 }
+    }
+
     fn begin_own(
         &mut self,
         host: EndpointId,
@@ -375,6 +381,12 @@ impl Simulation {
         begins: Time,
         arrival: Time,
     ) -> OutgoingPacket {
+        if self.endpoints.wanted().loads {
+            let loads: Vec<OutputLoad> =
+                self.plan.first_outputs(host).map(|output| self.load(output)).collect();
+            let notice = Notice::Loads { endpoint: host, loads: &loads };
+            self.endpoints.notify(self.timeline.now, notice);
+        }
         let Turn::Send(packet) = self.endpoints.turn(host, group, begins) else {
             panic!("the adapter had a packet that may begin")
         };

@@ -8,7 +8,9 @@ use crate::packets::output::{Leaves, Sending};
 use crate::packets::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_net::{BLOCK_BYTES, Next, Notice, Order, PacketsPlan, PausesPlan, Turn, Weighing};
+use gingham_net::{
+    BLOCK_BYTES, Next, Notice, Order, OutputLoad, PacketsPlan, PausesPlan, Turn, Weighing,
+};
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
@@ -159,7 +161,32 @@ impl Simulation {
         }
     }
 
+    /// Loads of the outputs at an endpoint's first switch.
+    fn loads(&self, endpoint: EndpointId) -> Vec<OutputLoad> {
+        let load = |output: ChannelId| {
+            let lanes = || 0..self.plan.lanes.count;
+            let of = &self.outputs[output.index()];
+            let credits = of.credits.iter().flatten();
+            let node = self.plan.ends(output).source.node;
+            let inputs = self.channels_into(node).map(|input| self.input(input));
+            let buffered = inputs.flat_map(|input| input.lanes.iter().flatten());
+            let waiting = buffered.filter(|of| of.waits() && of.output == output);
+            let crossed = lanes().filter_map(|lane| self.output_lane(output, lane));
+            let crossed = crossed.flat_map(|lane| &lane.packets).filter(|of| !of.has_started);
+            OutputLoad {
+                credits_out: credits.map(|of| of.capacity - of.free()).sum(),
+                waiting_bytes: waiting.map(|of| of.wire_bytes).sum::<u64>()
+                    + crossed.map(|of| of.wire_bytes).sum::<u64>(),
+            }
+        };
+        self.plan.first_outputs(endpoint).map(load).collect()
+    }
+
     fn begin(&mut self, endpoint: EndpointId, lane: u8, group: usize) {
+        if self.endpoints.wanted().loads {
+            let loads = self.loads(endpoint);
+            self.notify(Notice::Loads { endpoint, loads: &loads });
+        }
         let Turn::Send(packet) = self.endpoints.turn(endpoint, group, self.timeline.now) else {
             panic!("the adapter had a packet that may begin")
         };

@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod by_load;
 mod counts;
 mod credits;
 mod deadlock;

@@ -5,7 +5,7 @@ use super::group::RADIX_MAX;
 use crate::Refusal;
 use crate::lanes::network::ticks_ahead;
 use gingham_net::{
-    Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
+    Decision, Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
 };
 
 /// Whether a condition rules out columns, the scenario keys responsible for it, and an explanation.
@@ -17,13 +17,18 @@ pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) 
     stands.map(|(_, keys, because)| Refusal { keys, because })
 }
 
-fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
+fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 8] {
     let round_robin = Scheduler::default();
     [
         (
             plan.routing.is_adaptive(),
             &["routing.adaptive"],
             "routing.adaptive has packets choose at every switch",
+        ),
+        (
+            matches!(plan.routing.decision, Decision::ByLoad { .. }),
+            &["routing.alternative.choose"],
+            "hosts select paths by the credits of their switch",
         ),
         (
             // All VC allocators behave alike with one lane.

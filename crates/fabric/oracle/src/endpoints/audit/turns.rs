@@ -128,12 +128,14 @@ impl Audit {
             Pick::At(time) => Turn::At(time),
             Pick::Other(other) => {
                 let packet = self.hosts[endpoint.index()].others[other].packet;
-                let path_id = self.paths[endpoint.index()].choose(packet.payload_bytes);
+                let (to, bytes) = (packet.destination, packet.payload_bytes);
+                let path_id = self.paths[endpoint.index()].choose(&self.plan, to, bytes);
                 Turn::Send(Packet { path_id, ..packet })
             }
             Pick::Queue(_, message) => {
-                let bytes = self.messages[message].payload_bytes;
-                let path_id = self.paths[endpoint.index()].choose(bytes);
+                let Message { destination, payload_bytes, .. } = self.messages[message];
+                let path_id =
+                    self.paths[endpoint.index()].choose(&self.plan, destination, payload_bytes);
                 Turn::Send(self.packet_of(message, path_id, &found))
             }
         };

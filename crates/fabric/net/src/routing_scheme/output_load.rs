@@ -1,0 +1,118 @@
+//! Load of the outputs at a host's first switch, for the selection of paths.
+//!
+//! ```text
+//!   host ──► first switch ─┬─ output 2   credits out 12, waiting 0 B      direct path, 2 switches: 12 x 2
+//!                          └─ output 5   credits out  3, waiting 0 B      over s4, 5 switches:      3 x 5
+//! ```
+//!
+//! A packet takes the alternative path if the load of its first output times its number of switches
+//! is less than for the direct path, by more than a threshold.
+//!
+//! Source: Singh, "Load-Balanced Routing in Interconnection Networks", PhD thesis, Stanford 2005,
+//! chapter 5 (UGAL), with local information only; the units of the load are ours.
+
+use crate::{BLOCK_BYTES, Packet, Plan, Switching};
+use gingham_topology::routing::Routes;
+use gingham_topology::{ChannelId, EndpointId};
+
+use super::PathId;
+
+/// Load of an output of a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OutputLoad {
+    /// Credits out, over all lanes: occupied or not yet returned space of the buffer at the other
+    /// end, in flits or, with whole packets, in blocks. 0 without credits.
+    pub credits_out: u64,
+    /// Bytes on the wire of packets that wait for the output in its switch; 0 unless switches
+    /// handle whole packets.
+    pub waiting_bytes: u64,
+}
+
+impl OutputLoad {
+    /// Load in bytes, with `credit_bytes` bytes for each credit.
+    const fn bytes(self, credit_bytes: u64) -> u64 {
+        self.credits_out * credit_bytes + self.waiting_bytes
+    }
+}
+
+/// Outputs of the first switch of an endpoint, and the selection by their loads.
+#[derive(Clone, Debug)]
+pub(super) struct ByLoad {
+    threshold_bytes: u64,
+    credit_bytes: u64,
+    /// Outputs of the first switch; empty if the endpoint's cable leads to an endpoint.
+    outputs: Vec<ChannelId>,
+    /// Loads of `outputs` before the packet that is selected.
+    loads: Vec<OutputLoad>,
+}
+
+impl ByLoad {
+    pub(super) fn new(plan: &Plan, endpoint: EndpointId, threshold_bytes: u64) -> Self {
+        let outputs: Vec<ChannelId> = plan.first_outputs(endpoint).collect();
+        let loads = vec![OutputLoad::default(); outputs.len()];
+        Self { threshold_bytes, credit_bytes: plan.credit_bytes(), outputs, loads }
+    }
+
+    /// Records the loads of the outputs.
+    pub(super) fn update(&mut self, loads: &[OutputLoad]) {
+        self.loads.copy_from_slice(loads);
+    }
+
+    /// Whether a packet takes the `alternative` rather than the direct path.
+    pub(super) fn prefers(&self, plan: &Plan, packet: &Packet, alternative: PathId) -> bool {
+        let ends = (packet.source, packet.destination);
+        let of = |path| {
+            let (output, switches) = plan.first_output(path, ends)?;
+            let place = self.outputs.iter().position(|of| *of == output)?;
+            Some(self.loads[place].bytes(self.credit_bytes) * switches)
+        };
+        let (direct, alternative) = (of(PathId::PRIMARY), of(alternative));
+        direct
+            .zip(alternative)
+            .is_some_and(|(direct, alternative)| alternative + self.threshold_bytes < direct)
+    }
+}
+
+impl Plan {
+    /// Outputs of an endpoint's first switch, in port order; none if the endpoint's cable leads to
+    /// an endpoint.
+    pub fn first_outputs(&self, endpoint: EndpointId) -> impl Iterator<Item = ChannelId> {
+        let first = self.fabric.target(self.fabric.endpoint_channel(endpoint)).node;
+        let count = if self.is_switch(first) { usize::MAX } else { 0 };
+        self.fabric.channels_from(first).take(count)
+    }
+
+    /// Bytes of the buffer space behind a credit.
+    pub fn credit_bytes(&self) -> u64 {
+        match &self.switching {
+            Switching::Wormhole(_) => 1,
+            Switching::VirtualLanes(pipeline) => pipeline.wire_bytes(1),
+            Switching::Packets(_) => BLOCK_BYTES.into(),
+        }
+    }
+
+    /// First output of a path behind the source's cable, and the number of switches on the path;
+    /// `None` without a path over a switch.
+    fn first_output(
+        &self,
+        path: PathId,
+        (source, destination): (EndpointId, EndpointId),
+    ) -> Option<(ChannelId, u64)> {
+        let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
+        let switches = self.length_from(path, first, destination).switches;
+        if switches == 0 {
+            return None;
+        }
+        let via = path.via().map(|via| self.routing.vias[via]);
+        let at = |endpoint| self.fabric.target(self.fabric.endpoint_channel(endpoint)).node;
+        // An empty first leg: the second one begins at the first switch.
+        let end = via.filter(|via| at(*via) != first).unwrap_or(destination);
+        let output = match self.routing.routes(path) {
+            Routes::Table(tables) => self.fabric.outgoing(first, tables.port(first, end)?)?,
+            Routes::Source(routes) => {
+                routes.channel(&self.fabric, routes.kept(first, end)?, 0, || first)
+            }
+        };
+        Some((output, switches as u64))
+    }
+}
