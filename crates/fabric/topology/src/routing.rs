@@ -1,16 +1,17 @@
-//! Routing algorithms, their routes, and proofs that routes are deadlock-free.
+//! Routing algorithms, their routes, and the proof that routes are deadlock-free.
 //!
 //! ```text
 //!   Fabric ──► algorithms ──► paths ──► lanes ──► proof
 //!                             (Routes)  (RouteSet)  └► metrics
 //! ```
 //!
-//! An algorithm computes [`Routes`]: whole paths kept at the source, or one output port per switch
-//! and destination. A [`RouteSet`] has several paths a pair, with the lanes of packets at each hop
-//! ([`Lanes`]); the proof covers all of them together, buffer by buffer. Tables of a running fabric
-//! (`subnet`) may have loops and black holes, found by [`Routes::trace`].
+//! An algorithm computes [`Routes`]: either whole paths kept at the source, or one output port per
+//! switch and destination. A [`RouteSet`] combines several paths per pair with the virtual lanes
+//! that packets use at each hop ([`Lanes`]). The proof covers all paths together, buffer by buffer.
+//! Tables read from a running fabric (`subnet`) may have loops and black holes, which
+//! [`Routes::trace`] finds.
 //!
-//! Invariant: routes depend on the fabric, the algorithm and the form alone.
+//! Invariant: routes depend only on the fabric, the algorithm and the form.
 
 mod algorithms;
 mod lanes;

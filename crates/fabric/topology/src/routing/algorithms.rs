@@ -1,4 +1,4 @@
-//! Routing algorithms: computation of routes from the switches and cables of a fabric.
+//! Routing algorithms: they compute routes from the switches and cables of a fabric.
 //!
 //! ```text
 //!                 ┌ shortest_path ┐
@@ -7,9 +7,9 @@
 //!                                       one hop nearer)
 //! ```
 //!
-//! An algorithm gives, for one destination switch, the legal next channels at each switch
-//! (`choices`); `assignment` (source routes) or `tables` selects among them by load. `in_transit`,
-//! `simple_routes` and `smart` compute whole paths, and therefore have source form only.
+//! For one destination switch, an algorithm lists the legal next channels at each switch
+//! (`choices`). `assignment` (source routes) or `tables` selects among them by load. `in_transit`,
+//! `simple_routes` and `smart` compute whole paths, and therefore support source routes only.
 
 mod algorithm;
 mod assignment;
@@ -59,7 +59,7 @@ use rule::{AlgorithmParameters, RouteTask, Rule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de};
 
-/// Defines each algorithm in one place; its doc comment is the help for users.
+/// Defines each algorithm once; its doc comment is the help text for users.
 macro_rules! algorithms {
     ($($(#[$about:meta])+ $name:literal => $module:ident::$parameters:ident,)+) => {
         $(pub use $module::$parameters;)+
@@ -71,7 +71,7 @@ macro_rules! algorithms {
             $($(#[$about])+ #[serde(rename = $name)] $parameters($parameters),)+
         }
 
-        /// Names without parameters.
+        /// Algorithm names, which may appear without parameters.
         #[derive(Clone, Copy, Deserialize)]
         enum Name {
             $(#[serde(rename = $name)] $parameters,)+
@@ -100,12 +100,12 @@ macro_rules! algorithms {
                 vec![$(Name::$parameters.with_defaults(),)+]
             }
 
-            /// Whether forwarding tables can represent the routes of the algorithm.
+            /// Returns whether forwarding tables can represent the routes of the algorithm.
             pub fn has_tables(&self) -> bool {
                 !self.parameters().gives_source_routes_only()
             }
 
-            /// Name of the algorithm, as in scenarios.
+            /// Returns the name of the algorithm in scenarios.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$parameters(_) => $name,)+
@@ -122,52 +122,53 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// A minimal path, in channels or in latency of cables (`weight`). By channels, deadlock-free
-    /// on trees and folded Clos networks, but not on rings and tori.
+    /// Shortest paths by number of channels or by cable latency (`weight`). With the number of
+    /// channels as weight, deadlock-free on trees and folded Clos networks, but not on rings and
+    /// tori.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
 routing.algorithm = "shortest-path""#))]
     "shortest-path" => shortest_path::ShortestPath,
-    /// On a mesh or torus: one dimension after another, in the shorter direction. Deadlock-free on
-    /// meshes, on tori of at most three switches a dimension, and on others with two lanes and
-    /// datelines.
+    /// Paths on a mesh or torus that finish one dimension before the next, each in its shorter
+    /// direction. Deadlock-free on meshes, on tori of at most three switches per dimension, and on
+    /// larger tori with two lanes and datelines.
     #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
 routing.algorithm = "dimension-order""#))]
     "dimension-order" => dimension_order::DimensionOrder,
-    /// Towards a root first, then only away from it; on a tree all top switches are roots.
-    /// Deadlock-free on every fabric.
+    /// Paths that first lead towards a root, then only away from it; on a tree, all top switches
+    /// are roots. Deadlock-free on every fabric.
     #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
     #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
     "up-down" => up_down::UpDown,
-    /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
-    /// ones. A channel costs more the more paths it carries, so the path need not be minimal.
-    /// Deadlock-free on every fabric. Source routes only.
+    /// Up*/down* paths as computed by the original Myrinet software: for each pair, the cheapest
+    /// legal path. The cost of a channel grows with the number of paths on it, so a path need not
+    /// be minimal. Deadlock-free on every fabric. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
     #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
     "simple-routes" => simple_routes::SimpleRoutes,
-    /// A minimal path on any fabric, deadlock-free. Wherever up*/down* forbids the turn from down
-    /// to up, a host of the switch ejects the packet and re-injects it. Balanced over all shortest
-    /// paths. Source routes only.
+    /// Minimal paths on any fabric, balanced over all shortest paths and deadlock-free. Wherever
+    /// up*/down* forbids the turn from down to up, a host on that switch ejects the packet and
+    /// re-injects it. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours", "x-needs" = "in-transit-routes"))]
     #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
     "in-transit" => in_transit::InTransit,
-    /// Balanced paths, with every cycle of the dependency graph broken at the least cost.
-    /// Deadlock-free on every fabric. Source routes only, at most 64 switches of moderate size.
+    /// Balanced paths in which every cycle of the channel dependency graph is broken at the least
+    /// cost. Deadlock-free on every fabric. Source routes only, for at most 64 switches.
     #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
     "smart" => smart::Smart,
 }
 
-/// Routes every pair of endpoints; pairs in different connected parts have no route.
+/// Routes every pair of endpoints; a pair in different connected components gets no route.
 ///
 /// # Errors
-/// Fails if algorithm or parameters do not fit the fabric, or if the routes would need more than
-/// [`ROUTE_BYTES_MAX`] bytes.
+/// Fails if the algorithm or its parameters do not fit the fabric, or if the routes would need more
+/// than [`ROUTE_BYTES_MAX`] bytes.
 pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
     route_within(fabric, algorithm, form, ROUTE_BYTES_MAX)
 }
 
-/// Routes like [`route`] within `bytes_max` bytes, estimated before allocation.
+/// Routes like [`route`], but with a limit of `bytes_max` bytes, estimated before allocation.
 ///
 /// # Errors
 /// As [`route`].
@@ -200,12 +201,12 @@ pub fn route_within(
     }
 }
 
-/// Roots of an algorithm, the lowest first; empty for algorithms without roots.
+/// Returns the roots of an algorithm in ascending order; empty for algorithms without roots.
 pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
     algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }
 
-/// Computes tables from every switch to every other, for management packets.
+/// Computes the tables from every switch to every other switch, for management packets.
 pub fn route_to_switches(
     fabric: &Fabric,
     algorithm: &Algorithm,

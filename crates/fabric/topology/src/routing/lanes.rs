@@ -1,4 +1,4 @@
-//! Sets of lanes, and the rule ([`Lanes`]) that selects one at each hop of a packet.
+//! Sets of virtual lanes, and the rule ([`Lanes`]) that selects the lanes of a packet at each hop.
 
 mod choosing;
 mod datelines;

@@ -1,4 +1,4 @@
-//! Metrics of routes: lengths, balance, bounds, and use of lanes.
+//! Route metrics: path lengths, balance, bandwidth bounds and lane use.
 
 mod all_to_all;
 mod bisection;

@@ -1,7 +1,7 @@
-//! Routes of either form, and the walk over all of them.
+//! Routes of either form, and the traversal of all paths.
 //!
-//! [`Routes`] are [`SourceRoutes`], computed or given as paths, or [`TableRoutes`], which may be
-//! adaptive. [`SwitchTables`] route management packets to switches.
+//! [`Routes`] are either [`SourceRoutes`], computed or given as paths, or [`TableRoutes`], which
+//! may be adaptive. [`SwitchTables`] route management packets to switches.
 
 pub(super) mod destination_paths;
 mod given_paths;
@@ -25,12 +25,12 @@ pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};
 
-/// By switch: lowest switch of its connected part.
+/// Returns, for each switch, the lowest-numbered switch of its connected component.
 pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }
 
-/// Switch of an endpoint; `None` if its cable leads to another endpoint.
+/// Returns the switch of an endpoint; `None` if its cable leads to another endpoint.
 pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
     match graph::attachment(fabric, endpoint) {
         graph::Attachment::Switch(switch) => Some(switch),

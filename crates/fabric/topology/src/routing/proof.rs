@@ -1,24 +1,25 @@
-//! Proof that routes cannot deadlock, or a cycle as counterexample.
+//! Proof that routes cannot deadlock, or a cycle of buffers as counterexample.
 //!
 //! ```text
 //!   routes ──► dependency graph ──► components ─┬─ all single: number the buffers
 //!                                                └─ one with a cycle: a shortest one
 //! ```
 //!
-//! Routes cannot deadlock if the buffers (with one lane: the channels) can be numbered to increase
-//! along every route: the packet in the highest occupied buffer can then always move (Dally and
-//! Seitz, 1987, theorem 1). The numbers of a path begin anew at an in-transit host that always
-//! ejects packets.
+//! Routes cannot deadlock if the buffers (with one lane: the channels) can be numbered so that the
+//! numbers increase along every route: the packet in the highest occupied buffer can then always
+//! move (Dally and Seitz, 1987, theorem 1). After an in-transit host that always ejects packets,
+//! the numbers of a path may restart from a lower value.
 //!
-//! Otherwise there is a cycle, and packets that hold all of its buffers at once wait for each other
-//! for ever. For tables these packets always exist; for source routes nearly always (Schwiebert,
-//! "Deadlock-free oblivious wormhole routing with cyclic dependencies", IEEE Transactions on
-//! Computers 50(9), 2001, constructs exceptions), and the proof assumes that they do.
+//! If no numbering exists, the dependency graph has a cycle, and packets that hold all of its
+//! buffers at once wait for each other for ever. With tables, these packets always exist. With
+//! source routes they nearly always exist (Schwiebert, "Deadlock-free oblivious wormhole routing
+//! with cyclic dependencies", IEEE Transactions on Computers 50(9), 2001, constructs exceptions),
+//! and the proof assumes that they do.
 //!
-//! With escape lanes only these are numbered, and guarantee progress (`adaptive`).
+//! With escape lanes, only the escape lanes are numbered; they guarantee progress (`adaptive`).
 //!
-//! Cost: O(switches) per destination for tables, else one walk along all routes; then O(vertices +
-//! dependencies).
+//! Cost: O(switches) per destination for tables, otherwise one traversal of all routes; then
+//! O(vertices + dependencies).
 
 mod adaptive;
 mod by_destination;
@@ -47,20 +48,21 @@ use cycle::shortest_cycle;
 pub enum Proof {
     /// Acyclic dependency graph: deadlock is impossible.
     Free {
-        /// Numbers by `channel * lanes + lane`, increasing along every route: lowest from
-        /// endpoints, highest into endpoints, except at hosts that may be full.
+        /// Number of each buffer, by `channel * lanes + lane`, increasing along every route: lowest
+        /// on channels from endpoints, highest on channels into endpoints, except at hosts that may
+        /// be full.
         order: Vec<u32>,
     },
     /// Cycle of buffers: packets that hold all of them would deadlock.
     Cycle {
-        /// Shortest cycle, each buffer waiting for the next; the lexicographically least, from its
-        /// lowest buffer.
+        /// Shortest cycle, in which each buffer waits for the next. Among equally short cycles, the
+        /// lexicographically least, starting with its lowest buffer.
         buffers: Vec<Buffer>,
     },
 }
 
 impl Proof {
-    /// Finds the proof, or a counterexample, in a dependency graph.
+    /// Proves a dependency graph free of cycles, or finds a counterexample.
     pub fn new(fabric: &Fabric, graph: &DependencyGraph) -> Self {
         let components = Components::new(graph);
         if let Some(cycle) = shortest_cycle(graph, &components) {
@@ -72,7 +74,8 @@ impl Proof {
             let (vertex, channel) = (graph.vertex(buffer), graph.buffer(buffer).channel);
             let component = components.of[vertex.index()];
             if !graph.after(vertex).is_empty() {
-                // This includes channels of hosts that may be full.
+                // Hosts that may be full have dependencies too, so their channels are included
+                // here.
                 components.count - component
             } else if !is_switch(fabric.source(channel).node) {
                 0
@@ -85,26 +88,27 @@ impl Proof {
         Self::Free { order: BufferId::first(graph.buffer_count()).map(number).collect() }
     }
 
-    /// Whether the routes are deadlock-free.
+    /// Returns whether the routes are deadlock-free.
     pub fn is_free(&self) -> bool {
         matches!(self, Self::Free { .. })
     }
 }
 
-/// Proof for packets between any endpoints.
+/// Runs the proof for packets between any endpoints.
 ///
-/// Aggregation nodes on the spines of a fat tree send to each other down to a leaf and up again;
-/// without them ([`prove_between_hosts`]) shortest paths there are deadlock-free.
+/// Packets between aggregation nodes on the spines of a fat tree go down to a leaf and up again, so
+/// shortest paths may deadlock. Without these packets ([`prove_between_hosts`]) shortest paths on a
+/// fat tree are deadlock-free.
 pub fn prove<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::new(fabric, routes))
 }
 
-/// Proof for packets from hosts to hosts only.
+/// Runs the proof for host-to-host packets only.
 pub fn prove_between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::between_hosts(fabric, routes))
 }
 
-/// Proof for routes without loops.
+/// Runs the proof for routes known to have no loops.
 pub fn prove_without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::without_loops(fabric, routes))
 }

@@ -1,20 +1,22 @@
 //! Fluid bound on all-to-all traffic.
 //!
-//! Hosts send at equal rates, an equal share to every other host of the connected part. If H hosts
-//! send the fraction x of the reference rate, a pair gets x / (H - 1), and a channel with L paths
-//! and r times the reference rate carries x L / (H - 1), at most r:
+//! Hosts send at equal rates, with an equal share to every other host of the connected component.
+//! If each of H hosts sends at the fraction x of the reference rate, a pair gets x / (H - 1). A
+//! channel with L paths and r times the reference rate then carries x L / (H - 1), which must not
+//! exceed r:
 //!
 //! ```text
 //!   x <= (H - 1) r / L     with equal links x <= (H - 1) / max L
 //! ```
 //!
-//! The tightest connected part bounds the fabric. A host's own channel has L = H - 1 and allows x =
-//! r; that of an in-transit host also carries the paths in transit. The reference is the rate of
-//! the slowest host link: x never exceeds 1. A cable of unknown speed counts as one of the most
-//! common known speed, of equally common ones the slowest; without any, all links count as equal.
+//! The tightest connected component bounds the fabric. A host's own channel has L = H - 1 and
+//! allows x = r; an in-transit host's channel also carries the paths in transit. The reference is
+//! the rate of the slowest host link, so x never exceeds 1. A cable of unknown speed gets the most
+//! common known speed, or the slowest of several equally common speeds. If no speed is known, all
+//! links count as equal.
 //!
-//! If routes omit pairs, H - 1 is the largest number of hosts that any host of the connected part
-//! reaches; for a host's own channel, the number that it reaches.
+//! If routes omit pairs, H - 1 is the largest number of hosts that any host of the connected
+//! component reaches; for a host's own channel, it is the number of hosts that this host reaches.
 
 use super::distribution::real;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
@@ -26,13 +28,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Fluid bound on uniform all-to-all traffic.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AllToAll {
-    /// Largest sending rate of a host, relative to the reference rate.
+    /// Largest sending rate of a host, as a fraction of the reference rate.
     pub fraction: f64,
-    /// Bottleneck channel; of equals, the lowest.
+    /// Bottleneck channel; the lowest-numbered one in a tie.
     pub bottleneck: ChannelId,
     /// Rate of the slowest host link; `None` if no speed is known.
     pub reference: Option<Rate>,
-    /// Speed assumed for cables of unknown speed, if any.
+    /// Speed assumed for cables of unknown speed; `None` if not needed.
     pub assumed: Option<AssumedSpeed>,
 }
 
@@ -79,7 +81,8 @@ pub(super) fn all_to_all(
 }
 
 impl AssumedSpeed {
-    /// Determines the assumed speed; `None` if all used cables have a known speed, or none has.
+    /// Determines the assumed speed; `None` if all used cables have a known speed, or no cable has
+    /// one.
     fn of(fabric: &Fabric, used: &[ChannelId]) -> Option<Self> {
         let cables: BTreeSet<ChannelId> =
             used.iter().map(|channel| (*channel).min(Fabric::reverse(*channel))).collect();
@@ -96,9 +99,9 @@ impl AssumedSpeed {
 }
 
 struct Destinations {
-    /// By endpoint: hosts that it sends to.
+    /// By endpoint: number of hosts that it reaches.
     of_host: Vec<u64>,
-    /// By connected part: largest number of hosts that one of its hosts sends to.
+    /// By connected component: largest number of hosts that any of its hosts reaches.
     of_island: BTreeMap<NodeId, u64>,
     islands: Vec<NodeId>,
 }
@@ -114,7 +117,7 @@ impl Destinations {
         let mut of_host = vec![0; graph.endpoint_count()];
         let mut of_island: BTreeMap<NodeId, u64> = BTreeMap::new();
         for host in fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint)) {
-            // An in-transit host carries more paths than there are other hosts.
+            // Paths in transit are excluded from the number of hosts reached.
             let sent = channel_paths[fabric.endpoint_channel(host).index()];
             let Attachment::Switch(switch) = graph.attachment(host) else {
                 of_host[host.index()] = sent;
@@ -129,7 +132,8 @@ impl Destinations {
         Self { of_host, of_island, islands }
     }
 
-    /// Number of destinations of the hosts with paths on a channel; the largest, if they differ.
+    /// Returns the number of destinations per host on a channel: the sender's for a host channel,
+    /// else the largest of the connected component.
     fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
         let source = fabric.source(channel);
         let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));

@@ -1,4 +1,4 @@
-//! Sharing of channels while half of the hosts send to the other half.
+//! Channel sharing while half of the hosts send to the other half.
 //!
 //! ```text
 //!   a random half A        the other half B       a flow gets 1 / n of its link, n being the
@@ -7,11 +7,12 @@
 //! ```
 //!
 //! The mean of these shares over flows and random matchings is the *effective bisection bandwidth*:
-//! 1 if no two flows ever share a channel. It predicts the bandwidth of collectives. All links
-//! count as equal, and a pair uses the first of its paths.
+//! 1 if no two flows ever share a channel. It predicts the bandwidth of collective operations. All
+//! links count as equal, and a pair uses the first of its paths.
 //!
-//! The half width of the 95 % confidence interval over n samples of standard deviation s is
-//! `1.96 s / sqrt(n)`: the mean of independent matchings is taken as normally distributed.
+//! The half-width of the 95 % confidence interval over n samples with standard deviation s is
+//! `1.96 s / sqrt(n)`, because the mean over independent matchings is assumed to be normally
+//! distributed.
 //!
 //! Reference: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of
 //! static routing in high-performance networks", IEEE Cluster 2008.
@@ -25,7 +26,7 @@ use gingham_kernel::{Purpose, Stream};
 
 const STREAM: &str = "bisection";
 
-/// Half width of the 95 % confidence interval, in standard deviations.
+/// Half-width of the 95 % confidence interval, in standard deviations.
 const NORMAL_95: f64 = 1.96;
 
 /// Mean over samples, with a confidence interval.
@@ -33,26 +34,25 @@ const NORMAL_95: f64 = 1.96;
 pub struct SampleMean {
     /// Arithmetic mean.
     pub mean: f64,
-    /// Half width of the 95 % confidence interval of the mean.
+    /// Half-width of the 95 % confidence interval of the mean.
     pub half_width: f64,
 }
 
-/// Bandwidth and channel load of random matchings of hosts.
+/// Bandwidth and channel load over random matchings of hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bisection {
-    /// Matchings.
+    /// Number of matchings.
     pub samples: u32,
-    /// Flows of each matching: half of the hosts, rounded down.
+    /// Number of flows in each matching: half of the hosts, rounded down.
     pub flows: usize,
-    /// Flows on the busiest channel.
+    /// Number of flows on the busiest channel.
     pub busiest: SampleMean,
-    /// Mean fraction of its link's bandwidth that a flow gets; 0 without a route.
+    /// Mean fraction of the link bandwidth that a flow gets; 0 for a flow without a route.
     pub bandwidth: SampleMean,
 }
 
 impl Bisection {
-    /// Measures matchings drawn from `seed`; `None` without two hosts, or with fewer than two
-    /// samples.
+    /// Measures random matchings drawn from `seed`; `None` with fewer than two hosts or samples.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,
@@ -92,7 +92,7 @@ struct Matching<'a> {
     walker: Walker,
     flows: Vec<u32>,
     channels: Vec<ChannelId>,
-    /// End of each flow's path in `channels`.
+    /// End of each flow's path in `channels` (exclusive).
     ends: Vec<usize>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Number of flows on the busiest channel, and the mean share of its link that a flow gets.
+    /// Returns the number of flows on the busiest channel, and the mean bandwidth share of a flow.
     fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
         for channel in &self.channels {
             self.flows[channel.index()] = 0;

@@ -1,23 +1,23 @@
-//! Outputs among which packets choose, with adaptive routing.
+//! Number of outputs from which adaptively routed packets choose.
 
 use crate::routing::paths::TableRoutes;
 use crate::{EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Number of outputs for packets to hosts of other switches.
+/// Number of outputs for packets to hosts on other switches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
-    /// Mean over all switches and the hosts of all other switches; `None` if no packet continues to
-    /// a switch.
+    /// Mean over all switches and the hosts on all other switches, without unreachable hosts;
+    /// `None` if no packet travels between switches.
     pub mean_outputs: Option<f64>,
-    /// Largest number at any switch.
+    /// Largest number of outputs at any switch.
     pub max_outputs: usize,
 }
 
 impl Choice {
-    /// Counts the outputs in tables, of which adaptive ones offer several for a packet.
+    /// Counts the outputs in the tables; only adaptive tables offer several outputs to a packet.
     pub fn new(fabric: &Fabric, tables: &TableRoutes) -> Self {
-        // Paths to the hosts of a switch differ only in their last channel.
+        // Paths to the hosts on one switch differ only in their last channel.
         let mut hosts: BTreeMap<_, (EndpointId, usize)> = BTreeMap::new();
         for host in fabric.endpoint_ids().filter(|of| fabric.is_host_endpoint(*of)) {
             let end = fabric.target(fabric.endpoint_channel(host)).node;

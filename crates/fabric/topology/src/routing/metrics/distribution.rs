@@ -1,4 +1,4 @@
-//! Distribution of pairs over a small number, for example the length of their path.
+//! Distribution of pairs over a small integer, such as path length.
 
 /// Number of pairs with each value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,27 +14,27 @@ impl Distribution {
         self.pairs[number] += pairs;
     }
 
-    /// Pairs with each value, from 0 to the largest.
+    /// Returns the number of pairs with each value, from 0 to the largest.
     pub fn pairs(&self) -> &[u64] {
         &self.pairs
     }
 
-    /// Pairs with a value.
+    /// Returns the number of pairs with a given value.
     pub fn of(&self, number: usize) -> u64 {
         self.pairs.get(number).copied().unwrap_or(0)
     }
 
-    /// All pairs.
+    /// Returns the total number of pairs.
     pub fn total(&self) -> u64 {
         self.pairs.iter().sum()
     }
 
-    /// Mean value over all pairs; `None` without pairs.
+    /// Returns the mean value over all pairs; `None` without pairs.
     pub fn mean(&self) -> Option<f64> {
         ratio((0..).zip(&self.pairs).map(|(number, pairs)| number * pairs).sum(), self.total())
     }
 
-    /// Largest value of any pair; `None` without pairs.
+    /// Returns the largest value of any pair; `None` without pairs.
     pub fn max(&self) -> Option<usize> {
         self.pairs.len().checked_sub(1)
     }

@@ -1,4 +1,4 @@
-//! Lanes used by packets, and packets dropped by the lane map.
+//! Lanes used by packets, and packets dropped because of the SL-to-VL mapping.
 
 use crate::routing::lanes::map::MANAGEMENT_LANE;
 use crate::routing::lanes::route_set::{LanedWalk, RouteSet};
@@ -8,32 +8,32 @@ use crate::routing::paths::routes::joins_switches;
 use crate::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Lanes used by all pairs, and dropped packets.
+/// Lanes used by packets of all pairs, and dropped packets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneUse {
-    /// Lanes between switches that packets use, ascending; at most lane 0 without a lane rule.
+    /// Lanes used between switches, in ascending order; without a lane rule, lane 0 or none.
     pub lanes: Vec<u8>,
-    /// Drops by place and service level.
+    /// Drops by location and service level.
     pub drops: Vec<LaneDrop>,
 }
 
-/// Packets dropped at one place because their service level has no lane there.
+/// Packets dropped at one location because their service level has no lane there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneDrop {
-    /// Input channel at the switch; `None` if the adapter drops the packets.
+    /// Input channel of the switch; `None` if the adapter drops the packets.
     pub incoming: Option<ChannelId>,
     /// Channel that the packets would take next.
     pub outgoing: ChannelId,
-    /// Service level of the packets.
+    /// Service level (SL).
     pub level: u8,
     /// Source and destination of some of the packets.
     pub example: (EndpointId, EndpointId),
-    /// Affected ordered pairs, each counted for every path.
+    /// Number of affected ordered pairs, counted once per path.
     pub pairs: u64,
 }
 
 impl LaneDrop {
-    /// Description in one sentence.
+    /// Describes the drop in one sentence.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let (from, to) = self.example;
         let place = match self.incoming {
@@ -56,7 +56,7 @@ impl LaneDrop {
 }
 
 impl RouteSet<'_> {
-    /// Lanes used by all pairs, and the dropped packets.
+    /// Finds the lanes used by packets of all pairs, and the dropped packets.
     pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
         let graph = SwitchGraph::new(fabric);
         if self.lanes.is_none() {

@@ -1,4 +1,4 @@
-//! Pairs of hosts that share a channel.
+//! Host pairs that share a channel.
 
 use crate::routing::lanes::route_set::RouteSet;
 use crate::routing::paths::graph::SwitchGraph;
@@ -6,20 +6,20 @@ use crate::routing::paths::routes::Routes;
 use crate::routing::paths::table_routes::WalkEnd;
 use crate::{ChannelId, EndpointId, Fabric};
 
-/// Pairs of hosts whose path uses a given channel.
+/// Host pairs with a path on a given channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sharing {
     /// The given channel.
     pub channel: ChannelId,
-    /// Ordered pairs of hosts.
+    /// Number of ordered pairs of hosts.
     pub pairs: u64,
-    /// First pairs, ordered by destination and source.
+    /// First pairs in the order of destination, then source.
     pub examples: Vec<(EndpointId, EndpointId)>,
 }
 
 impl Sharing {
-    /// Finds the pairs on `channel`, and keeps at most `examples_max` as examples; a pair uses the
-    /// first of its paths.
+    /// Finds the pairs on `channel`, and keeps at most `examples_max` as examples. Only the first
+    /// path of each pair counts.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,

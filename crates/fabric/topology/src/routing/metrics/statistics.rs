@@ -1,9 +1,9 @@
 //! Statistics of routes, computed without simulation.
 //!
 //! All numbers count ordered pairs of host endpoints. The length of a path is its number of switch
-//! visits; a switch that it leaves for an in-transit host and re-enters counts twice. Its
-//! *distance* is its number of channels between switches; a path with the least distance that the
-//! cables allow is minimal, whatever hosts it visits.
+//! visits; a switch re-entered from an in-transit host counts twice. The *distance* of a path is
+//! its number of channels between switches. A path is minimal if no path over the cables has a
+//! smaller distance, whatever in-transit hosts it visits.
 
 use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};
@@ -16,40 +16,41 @@ use std::cmp::Reverse;
 
 const BUSIEST: usize = 10;
 
-/// Path lengths, channel loads and the bound on all-to-all traffic.
+/// Path lengths, channel loads, and the bound on all-to-all traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statistics {
-    /// Ordered pairs of distinct host endpoints.
+    /// Number of ordered pairs of distinct host endpoints.
     pub host_pairs: u64,
-    /// Pairs without a route.
+    /// Number of pairs without a route.
     pub unreachable_pairs: u64,
-    /// Routed pairs by number of switches on their path.
+    /// Routed pairs by number of switch visits.
     pub switches: Distribution,
     /// Routed pairs by distance.
     pub distance: Distribution,
     /// Routed pairs by number of in-transit hosts on their path.
     pub in_transit_hosts: Distribution,
-    /// Routed pairs by least distance.
+    /// Routed pairs by least distance over the cables.
     pub least_distance: Distribution,
     /// Routed pairs with a minimal path, by distance.
     pub minimal: Distribution,
-    /// Path that exceeds the least distance by most; of equals, the first.
+    /// Path with the largest excess over the least distance; the first one in a tie. `None` if all
+    /// paths are minimal.
     pub detour: Option<Detour>,
-    /// Host-to-host paths on each channel.
+    /// Number of host-to-host paths on each channel.
     pub channel_paths: Vec<u64>,
-    /// Channels between switches.
+    /// Number of channels between switches.
     pub switch_channels: u64,
-    /// Host-to-host paths on channels between switches, each counted on every channel.
+    /// Sum over all channels between switches of their host-to-host paths.
     pub switch_channel_paths: u64,
-    /// Host-to-host paths in transit at each endpoint.
+    /// Number of host-to-host paths in transit at each endpoint.
     pub in_transit_paths: Vec<u64>,
-    /// At most ten channels between switches, the busiest first, without idle ones.
+    /// Up to ten channels between switches, the busiest first, without idle channels.
     pub busiest: Vec<ChannelId>,
     /// Bound on all-to-all traffic; `None` if no route joins two hosts.
     pub all_to_all: Option<AllToAll>,
 }
 
-/// Path longer than the shortest.
+/// Path longer than the shortest path of its pair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detour {
     /// Source of the path.
@@ -63,7 +64,7 @@ pub struct Detour {
 }
 
 impl Statistics {
-    /// Computes the statistics of all pairs of hosts.
+    /// Computes the statistics of all host pairs.
     pub fn new(fabric: &Fabric, routes: &Routes) -> Self {
         let graph = SwitchGraph::new(fabric);
         let hosts = fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint));
@@ -106,22 +107,22 @@ impl Statistics {
         }
     }
 
-    /// Ordered pairs of hosts with a route.
+    /// Returns the number of ordered host pairs with a route.
     pub fn joined_pairs(&self) -> u64 {
         self.host_pairs - self.unreachable_pairs
     }
 
-    /// Fraction of routed pairs with a minimal path; `None` without routes.
+    /// Returns the fraction of routed pairs with a minimal path; `None` without routes.
     pub fn minimal_share(&self) -> Option<f64> {
         ratio(self.minimal.total(), self.joined_pairs())
     }
 
-    /// Routed pairs with a longer path than the shortest.
+    /// Returns the number of routed pairs with a path longer than the shortest.
     pub fn detour_pairs(&self) -> u64 {
         self.joined_pairs() - self.minimal.total()
     }
 
-    /// At most ten hosts with most paths in transit, the busiest first.
+    /// Returns up to ten hosts with the most paths in transit, the busiest first.
     pub fn busiest_in_transit_hosts(&self) -> Vec<EndpointId> {
         let paths = |host: &EndpointId| self.in_transit_paths[host.index()];
         let mut hosts: Vec<_> =
@@ -131,12 +132,13 @@ impl Statistics {
         hosts
     }
 
-    /// Host-to-host paths on the busiest channel between switches.
+    /// Returns the number of host-to-host paths on the busiest channel between switches.
     pub fn max_channel_paths(&self) -> u64 {
         self.busiest.first().map_or(0, |channel| self.channel_paths[channel.index()])
     }
 
-    /// Mean number of host-to-host paths on a channel between switches; `None` without any.
+    /// Returns the mean number of host-to-host paths per channel between switches; `None` if there
+    /// are no such channels.
     pub fn mean_channel_paths(&self) -> Option<f64> {
         ratio(self.switch_channel_paths, self.switch_channels)
     }
@@ -153,11 +155,12 @@ struct Tally<'a> {
     detour: Option<Detour>,
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
-    /// By switch: walks from its hosts.
+    /// By switch: number of paths from its hosts, in all.
     walks_from: Vec<u64>,
-    /// By endpoint: whether its switch has a walk to it, which the endpoint itself does not use.
+    /// By endpoint: whether its own switch has a path to it, which the endpoint itself does not
+    /// use.
     is_left_out: Vec<bool>,
-    /// Switch of the last destination, and hops from every switch to it.
+    /// Destination switch of the last query, and the hops from every switch to it.
     distances: Option<(NodeId, Vec<u32>)>,
 }
 
@@ -180,7 +183,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds directly cabled hosts, which have no switch between them, and no shorter path.
+    /// Adds pairs of directly cabled hosts, which have no switch on their path.
     fn add_peers(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Peer(to) = self.graph.attachment(from)
@@ -213,7 +216,8 @@ impl<'a> Tally<'a> {
         self.add_pairs(walk.source, walk.to, lengths, pairs);
     }
 
-    /// Adds the walks of a row whose paths form a tree, with the result of [`Self::add`].
+    /// Adds the paths of a row that form a tree, with the same result as [`Self::add`] for each
+    /// path.
     fn add_destination_paths(&mut self, row: &RouteRow<'_>, destination_paths: &DestinationPaths) {
         let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
         let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
@@ -270,7 +274,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns the lengths of a walk, and counts its paths at in-transit hosts.
+    /// Returns the lengths of a path, and counts its pairs at each in-transit host.
     fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
         let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
         let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");
@@ -297,7 +301,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the paths on channels of hosts, each along the walks from its switch except to itself.
+    /// Adds the paths on the hosts' own channels: each host uses every path from its switch, except
+    /// the path to itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {

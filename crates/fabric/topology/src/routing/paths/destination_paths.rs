@@ -1,30 +1,31 @@
-//! Paths of all switches to one destination, if they form a tree.
+//! Paths from all switches to one destination, if they form a tree.
 //!
 //! ```text
 //!   toward h5:   s0 ─► s2 ─► s5 ─► h5       switches left   s0 3, s1 3, s2 2, s5 1
 //!                s1 ─► s2                   farthest first  s0, s1, s2, s5
 //! ```
 //!
-//! Sums over all pairs read a column once per switch, not once per pair.
+//! The tree lets sums over all pairs take O(switches) per destination instead of O(path length) per
+//! pair.
 
 use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Mark of a switch not visited; in the result, its packets do not arrive.
+/// Mark of an unvisited switch; in the result, of a switch whose packets do not arrive.
 const UNKNOWN: u32 = 0;
-/// Mark of a switch on the path that is being followed.
+/// Mark of a switch on the path currently being followed.
 const OPEN: u32 = u32::MAX - 1;
-/// Mark of a switch whose packets do not arrive.
+/// Mark of a switch whose packets are known not to arrive.
 const LOST: u32 = u32::MAX;
 
-/// Paths by switch, in reused memory.
+/// Path from each switch, in memory that is reused for every destination.
 #[derive(Debug)]
 pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
-    /// By switch: number of switches on its path, including both ends; or a mark.
+    /// By switch: number of switches on its path, including itself and the last switch; or a mark.
     switches: Vec<u32>,
-    /// Switches whose packets arrive, the farthest first.
+    /// Switches whose packets arrive, farthest first.
     order: Vec<NodeId>,
 }
 
@@ -34,7 +35,7 @@ impl DestinationPaths {
         Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }
     }
 
-    /// Computes the paths of a row; returns `false` if they are not stored by switch.
+    /// Computes the paths of a row; returns `false` if the row stores no output port per switch.
     pub(crate) fn fill(
         &mut self,
         fabric: &Fabric,
@@ -62,7 +63,7 @@ impl DestinationPaths {
     }
 
     /// Follows a path to the first switch with a known result, and returns the number of switches
-    /// left there.
+    /// from that switch on, or [`LOST`].
     fn follow(
         &mut self,
         fabric: &Fabric,
@@ -93,14 +94,15 @@ impl DestinationPaths {
         }
     }
 
-    /// Number of switches on the path from a switch, including itself; `None` if packets do not
-    /// arrive.
+    /// Returns the number of switches on the path from a switch, including that switch; `None` if
+    /// packets do not arrive.
     pub(crate) fn switches(&self, from: NodeId) -> Option<usize> {
         let switches = self.switches[from.index()];
         (switches != UNKNOWN).then_some(switches as usize)
     }
 
-    /// Next channel; `None` at the switch of destinations that share their paths.
+    /// Returns the next channel; `None` without a route, and at the last switch if several
+    /// destinations share the row.
     pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         self.next[switch.index()]
     }

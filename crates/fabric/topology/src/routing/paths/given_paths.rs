@@ -1,15 +1,15 @@
 //! Source routes built from given paths, channel by channel.
 //!
-//! Invariant, required of the caller: a path is connected, leads into its destination, and leaves
-//! an in-transit host by the cable it entered by.
+//! The caller must ensure that each path is connected, leads into its destination, and leaves an
+//! in-transit host by the cable on which it entered.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl SourceRoutes {
-    /// Builds routes from `path(switch, endpoint)`: all channels to an endpoint, including the one
-    /// into it. Panics if they are not connected.
+    /// Builds routes from `path(switch, endpoint)`, which returns all channels from a switch to an
+    /// endpoint, including the last. Panics if the channels are not connected.
     pub fn of_paths(
         fabric: &Fabric,
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,

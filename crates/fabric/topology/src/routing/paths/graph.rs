@@ -6,15 +6,15 @@
 //!   h1 ─┘    cables      └─ h3      residents   s0: h0, h1   s1: h2, h3
 //! ```
 //!
-//! A cable from a switch to itself is left out.
+//! Cables from a switch to itself are left out.
 //!
-//! Invariant: `steps` of a switch are in the order of its ports; the reverse of a step's channel is
-//! a hop from `Hop::to`.
+//! Invariants: the hops of a switch are in port order; the reverse channel of a hop is a hop from
+//! [`Hop::to`].
 
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// Distance if there is no path.
+/// Distance to an unreachable switch.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,30 +26,30 @@ pub(crate) struct Hop {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attachment {
     Switch(NodeId),
-    /// Endpoint that is cabled directly.
+    /// Directly cabled endpoint.
     Peer(EndpointId),
 }
 
 #[derive(Debug)]
 pub(crate) struct SwitchGraph {
-    /// Index in `steps` of each switch's first hop, then the total.
+    /// By switch: index of its first hop in `steps`; then the total number of hops.
     first: Vec<usize>,
     steps: Vec<Hop>,
     attachments: Vec<Attachment>,
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
-    /// By switch: its port 0, a source of packets but never a destination of routes.
+    /// By switch: its management port 0, which sends packets but is never a destination of routes.
     ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
 
-/// Indices of `numbers`, the largest number first, equals by index, without numbers equal to
-/// `none`. Sorts by counting, because hop counts are small.
+/// Returns the indices of `numbers` in descending order of number, ties by index, without numbers
+/// equal to `none`. Uses a counting sort, because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
-    // For each number, position of its next index, counted from the largest number down.
+    // For each number, the output position of its next index; the largest number comes first.
     let mut places = vec![0; largest as usize + 2];
     for (_, number) in counted() {
         places[(largest - number) as usize + 1] += 1;
@@ -138,12 +138,13 @@ impl SwitchGraph {
         self.attachments.len()
     }
 
-    /// Endpoints on a switch in canonical order, without port 0, because no route leads there.
+    /// Returns the endpoints of a switch in canonical order, without port 0, to which no route
+    /// leads.
     pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
         &self.residents[switch.index()]
     }
 
-    /// Endpoints on a switch, including port 0.
+    /// Returns the endpoints of a switch, including port 0.
     pub(crate) fn senders(&self, switch: NodeId) -> impl Iterator<Item = EndpointId> + Clone + '_ {
         self.residents(switch).iter().copied().chain(self.ports_0[switch.index()])
     }
@@ -156,7 +157,7 @@ impl SwitchGraph {
         self.host_counts[switch.index()]
     }
 
-    /// Hops from every switch to `target`, or [`UNREACHED`].
+    /// Returns the number of hops from every switch to `target`, or [`UNREACHED`].
     pub(crate) fn distances(&self, target: NodeId) -> Vec<u32> {
         let mut hops = vec![UNREACHED; self.switch_count()];
         hops[target.index()] = 0;
@@ -172,7 +173,7 @@ impl SwitchGraph {
         hops
     }
 
-    /// By switch: lowest switch of its connected part.
+    /// Returns, for each switch, the lowest-numbered switch of its connected component.
     pub(crate) fn islands(&self) -> Vec<NodeId> {
         let mut island = vec![None; self.switch_count()];
         for lowest in self.switches() {
@@ -189,7 +190,7 @@ impl SwitchGraph {
     }
 }
 
-/// Highest cabled port, plus 1.
+/// Returns the highest cabled port plus 1.
 pub(crate) fn ports_in_use(fabric: &Fabric, node: NodeId) -> usize {
     let port = |channel| usize::from(fabric.source(channel).port);
     1 + fabric.channels_from(node).map(port).max().unwrap_or(0)

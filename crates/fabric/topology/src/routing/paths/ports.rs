@@ -1,4 +1,4 @@
-//! Arrays of output ports, in a byte each if all of them fit.
+//! Arrays of output ports, with one byte per port if all ports fit.
 //!
 //! Routes of a large fabric contain hundreds of millions of ports, and most switches have at most
 //! 255.
@@ -23,7 +23,7 @@ impl Default for Ports {
 }
 
 impl PartialEq for Ports {
-    /// Compares ports, whatever their width in memory.
+    /// Compares the ports, regardless of their width in memory.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(one), Self::Bytes(other)) => one == other,

@@ -1,4 +1,4 @@
-//! Routes of either form behind one interface.
+//! Common interface to routes of either form.
 //!
 //! ```text
 //!   h0 ──► s0 ──► s1 ──► h2      path(h0, h2): three channels, two switches
@@ -27,17 +27,17 @@ pub struct Path {
 }
 
 impl Path {
-    /// Channels in order; at least one.
+    /// Returns the channels in order; never empty.
     pub fn channels(&self) -> &[ChannelId] {
         &self.channels
     }
 
-    /// Switches on the path; zero between two directly cabled endpoints.
+    /// Returns the number of switch visits; zero between two directly cabled endpoints.
     pub fn switches(&self, fabric: &Fabric) -> usize {
         self.channels.iter().filter(|channel| ends_at_switch(fabric, **channel)).count()
     }
 
-    /// Parts between endpoints: one, unless the path visits in-transit hosts.
+    /// Splits the path at its in-transit hosts.
     pub fn legs<'a>(&'a self, fabric: &'a Fabric) -> impl Iterator<Item = &'a [ChannelId]> {
         self.channels.split_inclusive(|channel| !ends_at_switch(fabric, *channel))
     }
@@ -55,31 +55,32 @@ pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
 pub(crate) struct Walk<'a> {
     pub(crate) source: NodeId,
     pub(crate) to: EndpointId,
-    /// Channels from the source switch on; the one that closes a loop is listed twice.
+    /// Channels from the source switch on; the channel that closes a loop is listed twice.
     pub(crate) channels: &'a [ChannelId],
     pub(crate) end: WalkEnd,
 }
 
-/// Paths of all switches to destinations that share them.
+/// Paths from all switches to destinations that share them up to the last channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteRow<'a> {
     pub(crate) switch: NodeId,
-    /// Destinations, at least one.
+    /// Destinations on `switch`; never empty.
     pub(crate) destinations: &'a [EndpointId],
     pub(crate) paths: RowPaths<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowPaths<'a> {
-    /// By switch: output port, 0 for none.
+    /// By switch: output port; 0 without a route.
     Table(PortSlice<'a>),
-    /// By switch: output port, except for the last channel, which differs by destination.
+    /// By switch: output port to the last switch; the last channel depends on the destination.
     Column(PortSlice<'a>),
     Single(&'a SourceRoutes),
 }
 
 impl RouteRow<'_> {
-    /// Output channel of each switch; `None` if paths are stored separately.
+    /// Returns the output channel of each switch; `None` if the row stores a separate path for each
+    /// switch.
     pub(crate) fn column(
         &self,
         fabric: &Fabric,
@@ -113,7 +114,7 @@ impl Routes {
         })
     }
 
-    /// Whether any path has an in-transit host.
+    /// Returns whether any path has an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
         match self {
             Self::Source(routes) => routes.has_in_transit_hosts(),
@@ -121,7 +122,8 @@ impl Routes {
         }
     }
 
-    /// All channels from one endpoint to another; `None` without a route, or if both are equal.
+    /// Returns the path from one endpoint to another; `None` without a route, or if both are the
+    /// same.
     pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
         if from == to {
             return None;
@@ -142,7 +144,7 @@ impl Routes {
         Some(Path { channels })
     }
 
-    /// Channel after `channel`; `None` at the destination, or if the route ends.
+    /// Returns the channel after `channel` on a route; `None` at its end.
     pub fn next(
         &self,
         fabric: &Fabric,
@@ -177,7 +179,8 @@ impl Routes {
         }
     }
 
-    /// Number of switches on each path, by source and then by destination; `None` without a route.
+    /// Returns the number of switch visits on each path, by source and then by destination; `None`
+    /// without a route.
     pub fn lengths(&self, fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
         let graph = SwitchGraph::new(fabric);
         let count = graph.endpoint_count();
@@ -199,7 +202,7 @@ impl Routes {
         lengths
     }
 
-    /// Whether packets of any endpoint leave its switch for another switch.
+    /// Returns whether packets of any endpoint leave its switch for another switch.
     pub(crate) fn lead_between_switches(&self, fabric: &Fabric, graph: &SwitchGraph) -> bool {
         let mut rows = self.rows(graph);
         rows.any(|row| {
@@ -218,8 +221,8 @@ impl Routes {
         })
     }
 
-    /// Visits all walks in canonical order of destination switch, destination and source. Skips a
-    /// source switch whose only endpoint is the destination.
+    /// Visits the paths of all source switches in canonical order of destination switch,
+    /// destination and source. Skips a source switch whose only endpoint is the destination.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -260,7 +263,7 @@ impl Walk<'_> {
         graph.senders(self.source).filter(|sender| *sender != self.to)
     }
 
-    /// First host among the senders, if the walk leads to a host.
+    /// Returns the first host among the senders, if the path leads to a host.
     pub(crate) fn host_sender(&self, graph: &SwitchGraph) -> Option<EndpointId> {
         let is_host = |endpoint: &EndpointId| graph.is_host(*endpoint);
         is_host(&self.to).then(|| self.senders(graph).find(is_host))?
@@ -270,7 +273,7 @@ impl Walk<'_> {
         graph.senders(self.source).count() as u64 - u64::from(self.stays(graph))
     }
 
-    /// Ordered pairs of hosts that use the walk.
+    /// Returns the number of ordered host pairs that use the path.
     pub(crate) fn host_pairs(&self, graph: &SwitchGraph) -> u64 {
         if graph.is_host(self.to) {
             u64::from(graph.host_count(self.source)) - u64::from(self.stays(graph))
@@ -279,7 +282,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the destination is on the source switch.
+    /// Returns whether the destination is on the source switch.
     pub(crate) fn stays(&self, graph: &SwitchGraph) -> bool {
         graph.attachment(self.to) == Attachment::Switch(self.source)
     }

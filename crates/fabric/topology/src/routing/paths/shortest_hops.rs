@@ -1,11 +1,11 @@
-//! Remaining hops, for adaptive routing over all shortest paths.
+//! Hop counts between switches, for adaptive routing over all shortest paths.
 //!
 //! ```text
 //!   hops to t:   s0 2 ── s1 1 ── t      at s0 a packet to t may go to s1 or to s2
 //!                 └───── s2 1 ───┘
 //! ```
 //!
-//! Cost: 2 bytes a pair of switches.
+//! Memory: 2 bytes per pair of switches.
 
 use super::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, NodeId};
@@ -15,7 +15,7 @@ const UNREACHED: u16 = u16::MAX;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShortestHops {
     switch_count: usize,
-    /// Remaining hops, by destination and then by switch.
+    /// Remaining hops, by destination switch and then by current switch.
     hops: Vec<u16>,
 }
 
@@ -27,13 +27,13 @@ impl ShortestHops {
         Self { switch_count: graph.switch_count(), hops }
     }
 
-    /// Hops between two switches; `None` without a path.
+    /// Returns the number of hops between two switches; `None` without a path.
     pub(crate) fn between(&self, from: NodeId, to: NodeId) -> Option<u16> {
         let hops = self.hops[to.index() * self.switch_count + from.index()];
         (hops != UNREACHED).then_some(hops)
     }
 
-    /// Channels one hop nearer to `to`, in the order of ports.
+    /// Returns the channels that lead one hop nearer to `to`, in port order.
     pub(crate) fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,

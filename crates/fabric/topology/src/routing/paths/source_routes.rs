@@ -1,4 +1,4 @@
-//! Source routes: the whole path, chosen at the source.
+//! Source routes: the source selects the whole path.
 //!
 //! ```text
 //!   a path    (s0, h3)  ──►  ports 2, 5                s0[2] -> s2, s2[5] -> s1, then s1 -> h3
@@ -6,16 +6,16 @@
 //!   a column  h3: s0 ──► 2, s1 ──► -, s2 ──► 5         the paths of all switches at once
 //! ```
 //!
-//! A path is stored per source switch and row (a destination endpoint, or all endpoints of a switch
-//! that share their paths) as output port at each node, without the first and the last channel,
-//! which differ by endpoint.
+//! A path is stored per source switch and row, as the output port at each node. A row is either one
+//! destination endpoint or all endpoints of a switch that share their paths. The first and the last
+//! channel differ by endpoint and are not stored.
 //!
 //! If every path of a row continues from each switch as the path of that switch does, the row is a
-//! *column* with one port per switch, as for every algorithm without a choice: the routes of a mesh
-//! take a byte a pair rather than a byte for each hop of every pair.
+//! *column* with one port per switch. Every algorithm without alternatives yields columns: the
+//! routes of a mesh then take one byte per pair instead of one byte per hop of every pair.
 //!
-//! Invariant: each channel begins at the end of the previous one; a stored path is empty only at
-//! the switch of the destination, and without a path.
+//! Invariants: each channel starts where the previous one ends; a stored path is empty only at the
+//! switch of the destination, or if there is no route.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::ports::{PortSlice, Ports};
@@ -26,26 +26,26 @@ const NO_SOURCE: u32 = u32::MAX;
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    /// By switch: index among those with senders, or [`NO_SOURCE`].
+    /// By switch: index among the switches with senders, or [`NO_SOURCE`].
     sources: Vec<u32>,
-    /// By endpoint: paths to it; `None` if it is not on a switch.
+    /// By endpoint: row and last channel; `None` for an endpoint that is not on a switch.
     destinations: Vec<Option<Destination>>,
     rows: Vec<Row>,
     columns: Columns,
-    /// End of each path in `ports`, relative to its row: by row, then by source.
+    /// End of each path in `ports`, relative to the start of its row; by row, then by source.
     ends: Vec<u32>,
     ports: Ports,
-    /// Number of in-transit hosts of each path, indexed like `ends`; empty if no path visits any.
+    /// Number of in-transit hosts on each path, indexed like `ends`; empty if no path visits any.
     in_transit_hosts: Vec<u16>,
     fall_backs: FallBacks,
 }
 
-/// Pairs whose routes are longer than the shortest paths, for lack of an in-transit host.
+/// Pairs whose routes are longer than the shortest paths because an in-transit host is missing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FallBacks {
-    /// Ordered pairs of hosts.
+    /// Number of ordered host pairs.
     pub pairs: u64,
-    /// Switches at which their shortest paths would turn from down to up.
+    /// Switches without a host, where shortest paths of these pairs would turn from down to up.
     pub switches: Vec<NodeId>,
 }
 
@@ -58,34 +58,34 @@ struct Destination {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
-    /// Index of the first entry in the columns.
+    /// Index of the first entry in `columns`.
     Column(usize),
     Paths {
-        /// Index of the first port.
+        /// Index of the first entry in `ports`.
         port: usize,
-        /// Index in `ends` of the first path.
+        /// Index of the first entry in `ends`.
         end: usize,
     },
 }
 
-/// By row and switch: output port, and remaining channels between switches; both 0 at the switch of
-/// the destination and without a path.
+/// By row and switch: output port, and number of remaining channels between switches. Both are 0 at
+/// the switch of the destination and without a route.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Columns {
     ports: Ports,
     channels: Ports,
 }
 
-/// Part of a path from a source switch to a destination.
+/// Path from a source switch to a destination endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Onward<'a> {
     fabric: &'a Fabric,
     source: NodeId,
     steps: Steps<'a>,
-    /// Channels before the one into the destination.
+    /// Number of channels before the last.
     channels: u32,
     ejection: ChannelId,
-    /// In-transit hosts.
+    /// Number of in-transit hosts.
     pub in_transit_hosts: u16,
 }
 
@@ -98,26 +98,26 @@ pub(crate) enum Steps<'a> {
 }
 
 impl PartialEq for Onward<'_> {
-    /// Compares routes, whatever their representation.
+    /// Compares the channels, regardless of their representation.
     fn eq(&self, other: &Self) -> bool {
         self.in_transit_hosts == other.in_transit_hosts && self.iter().eq(other.iter())
     }
 }
 
 impl<'a> Onward<'a> {
-    /// Number of channels: at least the one into the destination.
+    /// Returns the number of channels, at least 1 because of the last channel.
     #[expect(clippy::len_without_is_empty, reason = "at least the last channel is there")]
     #[inline]
     pub fn len(self) -> usize {
         self.channels as usize + 1
     }
 
-    /// Channels from the source switch on.
+    /// Returns the channels from the source switch on.
     pub fn iter(self) -> impl Iterator<Item = ChannelId> + 'a {
         self.before_the_last().chain([self.ejection])
     }
 
-    /// Channels without the one into the destination.
+    /// Returns all channels except the last, which leads into the destination.
     pub(crate) fn before_the_last(self) -> impl Iterator<Item = ChannelId> + 'a {
         let mut node = self.source;
         (0..self.channels as usize).map(move |position| {
@@ -127,7 +127,8 @@ impl<'a> Onward<'a> {
         })
     }
 
-    /// Switch visits; a switch re-entered from an in-transit host counts twice.
+    /// Returns the number of switch visits; a switch re-entered from an in-transit host counts
+    /// twice.
     #[inline]
     pub fn switches(self) -> usize {
         self.len() - usize::from(self.in_transit_hosts)
@@ -148,9 +149,9 @@ impl Steps<'_> {
 /// Location of a stored path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeptPath {
-    /// Index of the first port of the path, or of its column.
+    /// Index of the first port of the path or of its column.
     first: usize,
-    /// Channels before the one into the destination.
+    /// Number of channels before the last.
     channels: u32,
     ejection: ChannelId,
     in_transit_hosts: u16,
@@ -158,36 +159,37 @@ pub struct KeptPath {
 }
 
 impl KeptPath {
-    /// Path with `ejection` after `channels` other channels, which cannot be read.
+    /// Creates a path of which only the last channel, `ejection`, is known; `channels` other
+    /// channels precede it.
     pub fn ending_with(ejection: ChannelId, channels: u32, in_transit_hosts: u16) -> Self {
         Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
 
-    /// Whether the channel after `channels` others is the one into the destination.
+    /// Returns whether the last channel follows after `channels` other channels.
     #[inline]
     pub fn ends_after(self, channels: u32) -> bool {
         self.channels == channels
     }
 
-    /// Whether only the last channel is known.
+    /// Returns whether only the last channel is known.
     #[inline]
     pub fn is_ending(self) -> bool {
         self.first == usize::MAX
     }
 
-    /// Channel into the destination.
+    /// Returns the last channel, which leads into the destination.
     #[inline]
     pub fn ejection(self) -> ChannelId {
         self.ejection
     }
 
-    /// In-transit hosts on the path.
+    /// Returns the number of in-transit hosts on the path.
     #[inline]
     pub fn in_transit_hosts(self) -> usize {
         self.in_transit_hosts.into()
     }
 
-    /// Switch visits.
+    /// Returns the number of switch visits.
     #[inline]
     pub fn switches(self) -> usize {
         self.channels as usize + 1 - self.in_transit_hosts()
@@ -195,7 +197,8 @@ impl KeptPath {
 }
 
 impl SourceRoutes {
-    /// Location of the path; `None` without one, and at a switch without endpoints.
+    /// Returns the location of a stored path; `None` without a route, and at a switch without
+    /// endpoints.
     #[inline]
     pub fn kept(&self, source: NodeId, to: EndpointId) -> Option<KeptPath> {
         let Destination { row, switch, ejection } = self.destinations[to.index()]?;
@@ -220,7 +223,8 @@ impl SourceRoutes {
         exists.then_some(KeptPath { first, channels, ejection, in_transit_hosts, is_in_column })
     }
 
-    /// Channel at a position, from 0, of a stored path; `node` is the node there.
+    /// Returns the channel at a position, counted from 0, of a stored path; `node` returns the node
+    /// at that position.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn channel(
@@ -243,7 +247,8 @@ impl SourceRoutes {
         fabric.outgoing(node, port).expect("a path leads along cables")
     }
 
-    /// In-transit hosts left after `channels` channels of a path from `first`.
+    /// Counts the in-transit hosts that a packet has left after `channels` channels of a path that
+    /// starts at `first`.
     pub fn in_transit_hosts_before(
         &self,
         fabric: &Fabric,
@@ -259,7 +264,7 @@ impl SourceRoutes {
         hosts
     }
 
-    /// Channels of the path; `None` without one, and at a switch without endpoints.
+    /// Returns the path; `None` without a route, and at a switch without endpoints.
     #[inline]
     pub fn path<'a>(
         &'a self,
@@ -277,7 +282,7 @@ impl SourceRoutes {
         Some(Onward { fabric, source, steps, channels, ejection, in_transit_hosts })
     }
 
-    /// Column of output ports, if one represents all paths to `to`.
+    /// Returns the output port of each switch, if one column represents all paths to `to`.
     pub(crate) fn column_of(&self, to: EndpointId) -> Option<PortSlice<'_>> {
         match self.rows[self.row(to)?] {
             Row::Column(first) => Some(self.column(first)),
@@ -289,7 +294,7 @@ impl SourceRoutes {
         self.destinations[to.index()].map(|destination| destination.row as usize)
     }
 
-    /// Whether paths to two endpoints differ only in their last channel.
+    /// Returns whether paths to two endpoints differ only in their last channel.
     pub fn share_paths(&self, one: EndpointId, other: EndpointId) -> bool {
         self.row(one).is_some() && self.row(one) == self.row(other)
     }
@@ -298,30 +303,30 @@ impl SourceRoutes {
         self.columns.ports.slice(first..first + self.sources.len())
     }
 
-    /// Pairs whose routes are longer for lack of an in-transit host.
+    /// Returns the pairs whose routes are longer because an in-transit host is missing.
     pub fn fall_backs(&self) -> &FallBacks {
         &self.fall_backs
     }
 
-    /// Whether any path has an in-transit host.
+    /// Returns whether any path has an in-transit host.
     #[inline]
     pub fn has_in_transit_hosts(&self) -> bool {
         !self.in_transit_hosts.is_empty()
     }
 }
 
-/// Builder that adds row by row: whole columns, or one path after the other.
+/// Builder that adds rows in order, as a whole column or path by path.
 #[derive(Debug)]
 pub(crate) struct SourceRoutesBuilder<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     routes: SourceRoutes,
-    /// Row of separate paths, if any is open.
+    /// Incomplete row of separate paths.
     row: Option<OpenRow>,
     in_transit_hosts: u16,
 }
 
-/// Row with paths still to come.
+/// Row with missing paths.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
     first: usize,
@@ -356,15 +361,15 @@ impl<'a> SourceRoutesBuilder<'a> {
         Self { fabric, graph, routes, row: None, in_transit_hosts: 0 }
     }
 
-    /// Begins a row; one path of every switch follows, each ended by [`Self::end_path`].
+    /// Starts a row; the caller then adds one path per switch, each ended by [`Self::end_path`].
     pub(crate) fn begin_row(&mut self, destinations: &[EndpointId]) {
         let first = self.routes.ports.len();
         self.add_row(destinations, Row::Paths { port: first, end: self.routes.ends.len() });
         self.row = Some(OpenRow { first, end: first, switch: 0 });
     }
 
-    /// Adds all paths to endpoints of a switch: for each switch, output port and remaining channels
-    /// between switches.
+    /// Adds all paths to endpoints of a switch: for each switch, the output port and the number of
+    /// remaining channels between switches.
     pub(crate) fn column(
         &mut self,
         destinations: &[EndpointId],
@@ -411,13 +416,13 @@ impl<'a> SourceRoutesBuilder<'a> {
         }
     }
 
-    /// Adds the channel `ejection` into a host, and the reverse channel out of it.
+    /// Adds the channel `ejection` into a host, and its reverse channel back to the switch.
     pub(crate) fn push_in_transit(&mut self, ejection: ChannelId) {
         self.extend(&[ejection, Fabric::reverse(ejection)]);
         self.in_transit_hosts += 1;
     }
 
-    /// Ends a path; that of a switch without endpoints is not stored.
+    /// Ends a path; the path of a switch without endpoints is not stored.
     pub(crate) fn end_path(&mut self) {
         let row = self.row.as_mut().expect("a path belongs to a row");
         let in_transit_hosts = std::mem::take(&mut self.in_transit_hosts);

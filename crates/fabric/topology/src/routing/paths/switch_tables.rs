@@ -1,40 +1,41 @@
-//! Entries for the LIDs of switches themselves, used by management packets.
+//! Table entries for the LIDs of switches themselves, used by management packets.
 //!
-//! They are not part of the proof: management has its own lane (VL 15 or that of a management
-//! class).
+//! The deadlock proof excludes these packets, because management traffic has its own lane (VL 15,
+//! or the lane of a management class).
 
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
-/// Value for no entry; a switch reaches itself without one.
+/// Mark of a missing entry; a switch needs no entry for itself.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchTables {
     switch_count: usize,
-    /// Output ports, by destination and then by switch.
+    /// Output ports, by destination switch and then by current switch.
     ports: Vec<u16>,
 }
 
 impl SwitchTables {
-    /// Tables without entries.
+    /// Creates tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         Self { switch_count, ports: vec![NO_PORT; switch_count * switch_count] }
     }
 
-    /// Output port for packets to the switch `to`.
+    /// Returns the output port for packets to the switch `to`; `None` without an entry.
     pub fn port(&self, switch: NodeId, to: NodeId) -> Option<u16> {
         let port = self.ports[to.index() * self.switch_count + switch.index()];
         (port != NO_PORT).then_some(port)
     }
 
-    /// Sets or removes an entry; port 0, the switch itself, counts as none.
+    /// Sets or removes an entry; port 0, the switch itself, removes it.
     pub fn set_port(&mut self, switch: NodeId, to: NodeId, port: Option<u16>) {
         self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
     }
 
-    /// Returns one finding for each destination switch that some connected switches do not reach.
+    /// Returns one finding for each destination switch that is unreachable through the tables from
+    /// some switches of its connected component.
     pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for to in fabric.switches() {

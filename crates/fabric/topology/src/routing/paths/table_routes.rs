@@ -1,11 +1,11 @@
-//! Table routes: at every switch, one output port per destination (an InfiniBand linear forwarding
-//! table, LFT, with endpoints in place of LIDs).
+//! Table routes: one output port per switch and destination (an InfiniBand linear forwarding table,
+//! LFT, indexed by endpoint instead of LID).
 //!
 //! ```text
 //!   s0: h0 -> port 1, h1 -> port 2, h2 -> port 7, ...
 //! ```
 //!
-//! A table read from a running fabric may lead in a loop or nowhere ([`WalkEnd`]).
+//! A table read from a running fabric may lead into a loop or a dead end ([`WalkEnd`]).
 
 use super::ports::{PortSlice, Ports};
 use super::shortest_hops::ShortestHops;
@@ -14,7 +14,7 @@ use super::switch_of;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use std::sync::Arc;
 
-/// Value for no entry: port 0 is the switch itself and leads to no endpoint.
+/// Mark of a missing entry: port 0 is the switch itself and leads to no endpoint.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination endpoint.
@@ -23,21 +23,21 @@ pub struct TableRoutes {
     switch_count: usize,
     /// Output ports, by destination and then by switch.
     ports: Ports,
-    /// Remaining hops, for adaptive routing.
+    /// Remaining hops; `None` without adaptive routing.
     hops: Option<Arc<ShortestHops>>,
 }
 
-/// A switch and a destination whose path in the tables is not a shortest one.
+/// Switch and destination whose path in the tables is longer than the shortest path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongerPath {
     /// First switch of the path.
     pub switch: NodeId,
-    /// Destination.
+    /// Destination of the path.
     pub to: EndpointId,
 }
 
 impl LongerPath {
-    /// States the reason against adaptive routing, with a remedy.
+    /// Explains the conflict with adaptive routing, and suggests a remedy.
     pub fn describe(&self, fabric: &Fabric) -> String {
         format!(
             "packets that choose at every switch take shortest ways, and this algorithm leads from {} to {} by none of them: choose \
@@ -49,17 +49,18 @@ impl LongerPath {
 }
 
 impl TableRoutes {
-    /// Tables without entries.
+    /// Creates tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         let ports = Ports::zeros(switch_count * fabric.endpoints().len());
         Self { switch_count, ports, hops: None }
     }
 
-    /// Tables with adaptive routing: a packet may take any channel on a shortest path.
+    /// Enables adaptive routing: a packet may take any channel on a shortest path.
     ///
     /// # Errors
-    /// Reports a reachable destination off every shortest path of the tables.
+    /// Fails if the table entry of a switch for a reachable destination leads off every shortest
+    /// path.
     pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerPath> {
         let hops = ShortestHops::new(fabric);
         for to in fabric.endpoint_ids() {
@@ -80,13 +81,13 @@ impl TableRoutes {
         self.hops.as_deref()
     }
 
-    /// Whether routing is adaptive.
+    /// Returns whether routing is adaptive.
     pub fn are_adaptive(&self) -> bool {
         self.hops.is_some()
     }
 
-    /// Next channels in the order of ports, and whether each is the table's; without adaptive
-    /// routing, only the table's.
+    /// Returns the next channels in port order, each with a flag that marks the channel of the
+    /// table entry. Without adaptive routing, returns only that channel.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,
@@ -101,14 +102,14 @@ impl TableRoutes {
         alone.into_iter().chain(others).map(move |channel| (channel, Some(channel) == by_table))
     }
 
-    /// Output port for packets to `to`.
+    /// Returns the output port for packets to `to`; `None` without an entry.
     pub fn port(&self, switch: NodeId, to: EndpointId) -> Option<u16> {
         let port = self.ports.at(self.key(switch, to));
         (port != NO_PORT).then_some(port)
     }
 
-    /// Number of switches visited from `switch` on; `None` if the packet does not arrive. Takes
-    /// time in proportion to the path.
+    /// Returns the number of switches visited from `switch` on; `None` if the packet does not
+    /// arrive. Runs in time proportional to the path length.
     pub fn switches_to(&self, fabric: &Fabric, switch: NodeId, to: EndpointId) -> Option<usize> {
         let mut node = switch;
         // A path with more hops than there are switches contains a loop.
@@ -122,12 +123,12 @@ impl TableRoutes {
         None
     }
 
-    /// Sets or removes an entry; port 0 counts as none.
+    /// Sets or removes an entry; port 0 removes it.
     pub fn set_port(&mut self, switch: NodeId, to: EndpointId, port: Option<u16>) {
         self.ports.set(self.key(switch, to), port.unwrap_or(NO_PORT));
     }
 
-    /// Output port of each switch; 0 for no entry.
+    /// Returns the output port of each switch; 0 for a missing entry.
     pub(crate) fn column(&self, to: EndpointId) -> PortSlice<'_> {
         let first = to.index() * self.switch_count;
         self.ports.slice(first..first + self.switch_count)
@@ -145,7 +146,7 @@ pub(crate) enum WalkEnd {
     NoEntry(NodeId),
     Uncabled(PortRef),
     WrongEndpoint(EndpointId),
-    /// A loop: the last channel occurred before.
+    /// Loop; the last channel of the path occurs twice.
     Loop,
 }
 
@@ -175,7 +176,7 @@ impl Walker {
         (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
     }
 
-    /// Channels from `source` on; the one that closes a loop is listed twice.
+    /// Returns the channels from `source` on; the channel that closes a loop is listed twice.
     pub(crate) fn walk(
         &mut self,
         fabric: &Fabric,

@@ -6,8 +6,8 @@
 //!   s3 ──► s4 ──?           s4 has no entry for h5: a black hole
 //! ```
 //!
-//! Only tables read from a running fabric may have faults. A pair in different connected parts is
-//! not a fault.
+//! Only tables read from a running fabric may have faults. A pair in different connected components
+//! is not a fault.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::routes::{Routes, Walk};
@@ -18,47 +18,47 @@ use std::collections::BTreeMap;
 /// Fate of the packets between all ordered pairs of endpoints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
-    /// Pairs whose packets arrive.
+    /// Number of pairs whose packets arrive.
     pub arrived_pairs: u64,
-    /// Pairs that no cables connect.
+    /// Number of pairs without a physical path.
     pub unreachable_pairs: u64,
-    /// Faults by destination and then by place.
+    /// Faults by destination and then by location.
     pub faults: Vec<RouteFault>,
 }
 
-/// Packets for one destination that fail at one place for one reason.
+/// Packets to one destination that fail at one location for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RouteFault {
-    /// Kind and place of the failure.
+    /// Type and location of the failure.
     pub stray: Stray,
     /// Destination.
     pub to: EndpointId,
-    /// One of the sources.
+    /// Example source.
     pub from: EndpointId,
-    /// Number of sources.
+    /// Number of affected sources.
     pub sources: u64,
 }
 
-/// Kind of failure to arrive.
+/// Reason for packets not to arrive.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stray {
-    /// Loop of channels, from the lowest on.
+    /// Channels of a loop, starting with the lowest-numbered.
     Loop(Vec<ChannelId>),
-    /// Switch that has no entry for the destination.
+    /// Switch without an entry for the destination.
     NoEntry(NodeId),
-    /// Entry with a port that has no cable.
+    /// Table entry with an uncabled port.
     Uncabled {
         /// Switch of the entry.
         switch: NodeId,
         /// Port of the entry.
         port: u16,
     },
-    /// Entry that leads into another endpoint.
+    /// Wrong endpoint in which the packets end.
     WrongEndpoint(EndpointId),
 }
 
 impl RouteFault {
-    /// Description in one sentence.
+    /// Describes the fault in one sentence.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let to = fabric.endpoint_name(self.to);
         let place = match &self.stray {
@@ -116,8 +116,8 @@ impl Routes {
     }
 }
 
-/// Whether a failure is a fault: a loop always is, others only if source and destination are
-/// connected.
+/// Returns whether a failure is a fault: a loop is always a fault, other failures only if cables
+/// connect the source and the destination.
 fn is_fault(graph: &SwitchGraph, islands: &[NodeId], walk: &Walk<'_>, stray: &Stray) -> bool {
     let Attachment::Switch(last) = graph.attachment(walk.to) else {
         unreachable!("walks lead to endpoints on switches");
@@ -135,7 +135,7 @@ fn stray(walk: &Walk<'_>) -> Option<Stray> {
     })
 }
 
-/// Channels of the loop, from the lowest on.
+/// Returns the channels of the loop, starting with the lowest-numbered.
 fn closed_part(channels: &[ChannelId]) -> Vec<ChannelId> {
     let (last, before) = channels.split_last().expect("a loop has channels");
     let first = before.iter().position(|channel| channel == last);
