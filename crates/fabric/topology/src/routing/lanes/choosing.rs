@@ -5,7 +5,7 @@
 //!      mesh 1, torus with rings of four 2, tree 0
 //! ```
 //!
-//! Invariant: if there are escape lanes, every class also has an adaptive lane.
+//! Invariant: with escape lanes, every VC class also has an adaptive lane.
 
 use super::datelines::{DatelineRule, Datelines};
 use super::rule::Lanes;
@@ -13,18 +13,18 @@ use super::set::{LANES_MAX, LaneSet};
 use crate::Fabric;
 use std::fmt;
 
-/// Reason why lanes cannot be reserved for escape.
+/// Reason why no escape lanes can be reserved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EscapeError {
-    /// Negative number of escape lanes, or more than a class can have.
+    /// Number of escape lanes that is negative or exceeds the lanes of a VC class.
     OutOfRange(i64),
-    /// One escape lane on rings, which require one for each dateline class.
+    /// A single escape lane on rings, which need one for each dateline class.
     OneOnRings,
-    /// No adaptive lane left in some VC class.
+    /// VC class without any adaptive lane left.
     NoneLeft {
-        /// Number of lanes of the first VC class with too few.
+        /// Number of lanes of the first VC class with too few lanes.
         lanes: usize,
-        /// Escape lanes.
+        /// Number of escape lanes.
         escape: usize,
     },
 }
@@ -53,9 +53,9 @@ impl fmt::Display for EscapeError {
 impl std::error::Error for EscapeError {}
 
 impl Lanes {
-    /// Lanes for adaptive routing: the lowest `asked` lanes of each set in `vc_classes` are escape
-    /// lanes. `None` means as many as the routing algorithm needs: with datelines (dimension-order)
-    /// 1, or 2 on rings of four or more switches; else none.
+    /// Creates the lanes for adaptive routing, with the lowest `asked` lanes of each set in
+    /// `vc_classes` as escape lanes. The default is the number that the routing algorithm needs:
+    /// with datelines (dimension-order) 1, or 2 on rings of four or more switches; otherwise 0.
     ///
     /// # Errors
     /// Fails if `asked` is out of range, or leaves no adaptive lane.

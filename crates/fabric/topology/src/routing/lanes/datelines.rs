@@ -1,4 +1,4 @@
-//! Datelines: channels at which packets change lanes against cycles in the rings of a torus.
+//! Datelines: channels at which packets change lanes, to avoid cycles in the rings of a torus.
 //!
 //! ```text
 //!   a ring of five, upwards            lanes of a VC class     0 1 | 2 3
@@ -7,19 +7,19 @@
 //!   from s3 to s1:    dateline class 0 ║ dateline class 1 ─► dateline class 1
 //! ```
 //!
-//! In each dimension that closes to rings of four or more, the channels between the last switch and
-//! the first are its dateline, in both directions. On other channels a packet may use all its
-//! lanes.
+//! In each dimension with rings of four or more switches, the channels between the last switch and
+//! the first form the dateline, in both directions. In other dimensions, and on host channels, a
+//! packet may use all lanes of its VC class.
 //!
-//! By hop: a packet is on dateline class 0 when it enters a dimension, and on class 1 from the
-//! channel that crosses its dateline. No packet continues past the dateline on class 0, and on
-//! class 1 a shortest path ends before it reaches the dateline again: neither class forms a cycle.
+//! By hop: a packet enters a dimension on dateline class 0, and uses class 1 from the channel that
+//! crosses the dateline. No packet continues past the dateline on class 0, and a shortest path on
+//! class 1 ends before it reaches the dateline again, so neither class forms a cycle.
 //!
-//! By wrap: a packet that will cross the dateline of a dimension is on class 1 in all of that
-//! dimension, every other packet on class 0. No packet crosses the dateline on class 0. On class 1
-//! all paths contain it: with paths of at most `l` channels in a ring of `k` there are `2 l - 2`
-//! turns in a row, and a cycle needs `k`; a shortest path has `2 l <= k`. The classes are more
-//! evenly used than by hop.
+//! By wrap: a packet that will cross the dateline of a dimension uses class 1 in that whole
+//! dimension; every other packet uses class 0. No packet crosses the dateline on class 0. All paths
+//! on class 1 contain the dateline: with paths of at most `l` channels in a ring of `k` channels,
+//! at most `2 l - 2` consecutive turns occur, while a cycle needs `k`; shortest paths have
+//! `2 l <= k`. The load of the two classes is more even than by hop.
 //!
 //! Dimension-order routing excludes cycles across dimensions; other routes need the proof.
 //!
@@ -27,29 +27,29 @@
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (virtual channels of the
 //! k-ary n-cube); by wrap: Scott and Thorson, "Optimized routing in the Cray T3D", PCRCW 1994.
 //!
-//! Invariant: both channels of a cable are treated alike.
+//! Invariant: both channels of a cable cross a dateline, or neither does.
 
 use super::set::{DatelineClass, LaneSet};
 use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Size of the largest ring whose shortest paths never use two of its channels in a row.
+/// Size of the largest ring in which no shortest path uses two consecutive channels.
 const FREE_CIRCLE_MAX: u32 = 3;
 
-/// Value for a channel that is not on any ring with a dateline.
+/// Mark of a channel outside rings with a dateline.
 const OUTSIDE: u8 = u8::MAX;
 
-/// Rule for the dateline class of packets in a dimension with a dateline.
+/// Rule for the dateline class of a packet in a dimension with a dateline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatelineRule {
-    /// Lower class up to the dateline, upper class from the channel that crosses it.
+    /// Lower class before the dateline, upper class from the channel that crosses it.
     #[default]
     #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     ByHop,
-    /// Upper class in the whole dimension if the packet will cross the dateline there, else lower
-    /// class.
+    /// Upper class in the whole dimension if the packet will cross the dateline there, otherwise
+    /// lower class.
     #[schemars(extend("x-source" = "Scott and Thorson 1994"))]
     ByWrap,
 }
@@ -57,8 +57,8 @@ pub enum DatelineRule {
 /// Datelines of a mesh or torus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
-    /// By channel: twice the index of its dimension among those with datelines, plus one if it
-    /// crosses the dateline; or [`OUTSIDE`].
+    /// By channel: twice the index of its dimension among those with datelines, plus 1 if the
+    /// channel crosses the dateline; or [`OUTSIDE`].
     places: Vec<u8>,
     /// Data for classes by wrap; `None` for classes by hop.
     wraps: Option<Wraps>,
@@ -67,25 +67,27 @@ pub struct Datelines {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Wraps {
     rings: usize,
-    /// Coordinates, ordered by switch and then by dimension.
+    /// Switch coordinates, ordered by switch and then by dimension.
     coordinates: Vec<u32>,
-    /// By channel: coordinate of its source, and whether it leads upwards.
+    /// By channel: coordinate of its source, and whether it leads to higher coordinates (modulo the
+    /// ring).
     beginnings: Vec<(u32, bool)>,
 }
 
-/// Lanes of a VC class, and their division among the dateline classes.
+/// Lanes of a VC class, and their division between the dateline classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shares {
-    /// Lanes on channels without a dateline.
+    /// Lanes on channels outside rings with a dateline.
     pub(crate) all: LaneSet,
     dateline_classes: [LaneSet; Datelines::CLASSES],
 }
 
 impl Datelines {
-    /// Number of dateline classes of a fabric with datelines.
+    /// Number of dateline classes in a fabric with datelines.
     pub const CLASSES: usize = 2;
 
-    /// Datelines of a mesh or torus; none if no dimension closes to rings of four or more.
+    /// Finds the datelines of a mesh or torus; there are none without rings of four or more
+    /// switches.
     ///
     /// # Errors
     /// Reports the first switch or cable that does not fit into a grid.
@@ -109,7 +111,7 @@ impl Datelines {
         Self { places, wraps }
     }
 
-    /// Rule for the dateline class of packets.
+    /// Returns the rule for the dateline class.
     pub fn rule(&self) -> DatelineRule {
         if self.wraps.is_some() { DatelineRule::ByWrap } else { DatelineRule::ByHop }
     }
@@ -118,18 +120,18 @@ impl Datelines {
         self.places.resize(channel_count, OUTSIDE);
     }
 
-    /// Number of dateline classes; 1 without datelines.
+    /// Returns the number of dateline classes; 1 without datelines.
     pub fn dateline_classes(&self) -> usize {
         if self.places.iter().any(|place| *place != OUTSIDE) { Self::CLASSES } else { 1 }
     }
 
-    /// Whether a channel crosses the dateline of its dimension.
+    /// Returns whether a channel crosses the dateline of its dimension.
     pub fn is_crossed_by(&self, channel: ChannelId) -> bool {
         let place = self.places[channel.index()];
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// Dateline class on `outgoing`; `to` is the switch of the destination.
+    /// Returns the lanes and the dateline class on `outgoing`; `to` is the destination switch.
     #[inline(never)] // Keeps callers small when there are no datelines.
     pub(super) fn onward(
         &self,
@@ -163,8 +165,8 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
-    /// Lanes of class 1 if packets to the switch `to` have yet to cross the dateline of the
-    /// channel's dimension, else of class 0. Requires classes by wrap.
+    /// Returns the lanes of class 1 if packets to the switch `to` have yet to cross the dateline in
+    /// the dimension of `channel`, otherwise those of class 0. Requires classes by wrap.
     pub(super) fn on_if_yet_to_cross(
         &self,
         shares: Shares,
@@ -212,8 +214,8 @@ impl Wraps {
         }
     }
 
-    /// Whether a packet that enters a dimension on a shortest path to the switch `to` will cross
-    /// the dateline.
+    /// Returns whether a packet that enters a dimension through `channel`, on a shortest path to
+    /// the switch `to`, will cross the dateline.
     fn will_cross(&self, ring: usize, channel: ChannelId, to: NodeId) -> bool {
         let end = self.coordinates[to.index() * self.rings + ring];
         let (begins, leads_up) = self.beginnings[channel.index()];
@@ -221,7 +223,7 @@ impl Wraps {
     }
 }
 
-/// Place of a channel; `None` outside dimensions with datelines.
+/// Returns the entry of [`Datelines::places`] for a channel; `None` outside rings with a dateline.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {
@@ -229,7 +231,8 @@ fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
         a != b
     })?;
     let [a, b] = coordinates(&rings[number]);
-    // Rings have at least four switches: only the first and the last differ by more than one.
+    // In rings of four or more switches, only the coordinates of the first and the last neighbour
+    // differ by more than 1.
     let crosses = u8::from(a.abs_diff(b) > 1);
     Some(2 * u8::try_from(number).expect("fewer rings than bits of a switch's number") + crosses)
 }
@@ -239,8 +242,8 @@ impl Shares {
         [self.all].into_iter().chain(self.dateline_classes)
     }
 
-    /// Divides lanes into two contiguous parts, the lower one the larger; each class gets all if
-    /// too few.
+    /// Divides lanes into two contiguous parts; the lower part gets an odd lane. A single lane
+    /// belongs to both dateline classes.
     pub(crate) fn new(all: LaneSet) -> Self {
         let count = all.lanes().count();
         if count < Datelines::CLASSES {

@@ -1,4 +1,4 @@
-//! Escape lanes: adaptively routed packets follow the tables on these lanes.
+//! Escape lanes: on these lanes, adaptively routed packets follow the forwarding tables.
 //!
 //! ```text
 //!   lanes of a VC class    0 | 1 2 3
@@ -6,14 +6,15 @@
 //!   at a switch:  lanes 1, 2, 3 of all shortest paths, or lane 0 of the table's channel
 //! ```
 //!
-//! A packet that finds no adaptive lane takes an escape lane, and may continue from there on either
-//! kind. The escape lanes alone form no cycle: no packet waits for ever (`proof/adaptive.rs`).
+//! A packet that finds no free adaptive lane takes an escape lane, and may use either kind of lane
+//! at its next hop. The escape lanes alone form no cycle, so no packet waits for ever
+//! (`proof/adaptive.rs`).
 //!
-//! With rings of four or more, packets that have yet to cross the dateline of their next dimension
-//! use an upper class of escape lanes, all others a lower. Unlike the rules of `datelines.rs` this
-//! depends only on position and destination, because a packet may have taken any path between two
-//! escape lanes. No packet continues past a dateline on the upper class, and none crosses it on the
-//! lower.
+//! With rings of four or more switches, packets that have yet to cross the dateline of their next
+//! dimension use an upper class of escape lanes; all others use a lower class. Unlike the rules of
+//! `datelines.rs`, the class depends only on position and destination, because a packet may have
+//! taken any path between two escape lanes. No packet continues past a dateline on the upper class,
+//! and none crosses a dateline on the lower class.
 //!
 //! Source: Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE
 //! Transactions on Parallel and Distributed Systems 4(12), 1993; the classes: Dally and Seitz 1987,
@@ -26,7 +27,7 @@ use crate::{ChannelId, NodeId};
 /// Escape and adaptive lanes of each VC class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EscapeLanes {
-    /// Datelines by wrap, which predict crossings; only with rings.
+    /// Datelines by wrap, which predict crossings; `None` without rings.
     datelines: Option<Datelines>,
     classes: Vec<ClassLanes>,
 }
@@ -46,7 +47,7 @@ impl EscapeLanes {
         Self { datelines, classes: vc_classes.iter().map(of).collect() }
     }
 
-    /// Escape lanes of a VC class on a channel; `to` is the switch of the destination.
+    /// Returns the escape lanes of a VC class on a channel; `to` is the destination switch.
     pub(super) fn escape(&self, vc_class: usize, channel: ChannelId, to: NodeId) -> LaneSet {
         let of = self.classes[vc_class].escape;
         match &self.datelines {
@@ -55,17 +56,17 @@ impl EscapeLanes {
         }
     }
 
-    /// Adaptive lanes of a VC class.
+    /// Returns the adaptive lanes of a VC class.
     pub fn adaptive(&self, vc_class: usize) -> LaneSet {
         self.classes[vc_class].adaptive
     }
 
-    /// Adaptive lanes of all VC classes.
+    /// Returns the adaptive lanes of all VC classes.
     pub fn all_adaptive(&self) -> LaneSet {
         self.classes.iter().fold(LaneSet::EMPTY, |all, of| all | of.adaptive)
     }
 
-    /// Escape lanes of all VC classes.
+    /// Returns the escape lanes of all VC classes.
     pub fn all_escape(&self) -> LaneSet {
         self.classes.iter().fold(LaneSet::EMPTY, |all, of| all | of.escape.all)
     }

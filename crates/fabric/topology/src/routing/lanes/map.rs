@@ -1,4 +1,4 @@
-//! Mapping of service levels to lanes, hop by hop.
+//! Mapping of service levels (SL) to virtual lanes (VL), hop by hop.
 //!
 //! ```text
 //!   from port 1 of s0 to port 4 with SL 3:        lane 2 on the channel of port 4
@@ -6,11 +6,11 @@
 //!                                 VL   0  0  1  2 ...
 //! ```
 //!
-//! The switch that sends into a channel chooses the lane from SL, input port and output port,
-//! whatever the previous lane; an adapter does so for its own channel. A packet whose SL maps to
+//! A switch selects the lane on an output channel from SL, input port and output port, regardless
+//! of the previous lane; an adapter selects the lane on its own channel. A packet whose SL maps to
 //! lane 15, the management lane, is dropped.
 //!
-//! A lane here is a virtual lane (VL) of InfiniBand; a simulated network may give each VL several.
+//! A lane here is an InfiniBand VL; a simulated network may give each VL several lanes.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.6.
 //!
@@ -20,7 +20,7 @@ use super::set::LaneSet;
 use crate::routing::paths::graph::ports_in_use;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Number of service levels, which are a field of four bits.
+/// Number of service levels; the field has four bits.
 pub const LEVELS: usize = 16;
 
 /// Lane of management packets; data packets mapped to it are dropped.
@@ -29,23 +29,23 @@ pub const MANAGEMENT_LANE: u8 = 15;
 /// Lane of each service level.
 pub type LaneRow = [u8; LEVELS];
 
-/// Mapping tables of all switches and adapters.
+/// SL-to-VL mapping tables of all switches and adapters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
     rows: Vec<LaneRow>,
-    /// By switch: indices into `rows` by input and output port, up to the highest in use.
+    /// By switch: indices into `rows`, by input and output port, up to the highest cabled port.
     switches: Vec<Vec<u32>>,
-    /// By switch: number of ports up to the highest in use, including port 0.
+    /// By switch: highest cabled port plus 1.
     widths: Vec<usize>,
     /// By endpoint: index into `rows`.
     endpoints: Vec<u32>,
 }
 
 impl LaneMap {
-    /// OpenSM's default row: SL n on lane n, and SL 15 on lane 7.
+    /// OpenSM's default row: SL n to lane n, except SL 15 to lane 7.
     pub const DEFAULT: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 7];
 
-    /// Creates a map that uses one row everywhere.
+    /// Creates a map with the same row everywhere.
     pub fn uniform(fabric: &Fabric, row: LaneRow) -> Self {
         let widths: Vec<_> = fabric.switches().map(|switch| ports_in_use(fabric, switch)).collect();
         Self {
@@ -56,8 +56,8 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row of packets from port `input` to port `output`; ignores ports above the highest
-    /// cabled.
+    /// Sets the row for packets from port `input` to port `output`; ignores ports above the highest
+    /// cabled port.
     pub fn set_switch(&mut self, switch: NodeId, input: u16, output: u16, row: LaneRow) {
         let (input, output) = (usize::from(input), usize::from(output));
         let width = self.widths[switch.index()];
@@ -67,13 +67,14 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row of an adapter's packets.
+    /// Sets the row for packets that an adapter sends.
     pub fn set_endpoint(&mut self, endpoint: EndpointId, row: LaneRow) {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
-    /// Adds ports 0: a packet from one uses the row of an endpoint on that switch, or of any other
-    /// port; a packet to one takes a lane of some other port.
+    /// Adds rows for the management ports 0. A packet from port 0 uses the row of an endpoint on
+    /// that switch, or of any port that does not drop the packet. A packet to port 0 uses any row
+    /// of its input port that does not drop it.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;
@@ -104,7 +105,7 @@ impl LaneMap {
     }
 
     fn intern(&mut self, row: LaneRow) -> u32 {
-        // Tables tend to repeat the previous row: the search begins at the end.
+        // Consecutive tables tend to have equal rows, so the search runs backwards.
         let place = self.rows.iter().rposition(|known| *known == row).unwrap_or_else(|| {
             self.rows.push(row);
             self.rows.len() - 1
@@ -112,7 +113,7 @@ impl LaneMap {
         u32::try_from(place).expect("fewer rows than pairs of ports")
     }
 
-    /// Lane of a packet from `incoming` to `outgoing`; `None` if it is dropped.
+    /// Returns the lane of a packet from `incoming` to `outgoing`; `None` if the packet is dropped.
     #[inline(never)] // Keeps callers small when there are no tables.
     pub fn lane(
         &self,
@@ -132,8 +133,8 @@ impl LaneMap {
         self.switches[switch][place] as usize
     }
 
-    /// Whether packets from `one` and from `other` take equal lanes on all other channels of their
-    /// switch.
+    /// Returns whether packets from two endpoints on one switch take the same lanes, whatever their
+    /// output port.
     pub(super) fn treats_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         let rows = |endpoint: EndpointId| {
             let end = fabric.target(fabric.endpoint_channel(endpoint));
@@ -145,12 +146,12 @@ impl LaneMap {
         rows(one) == rows(other)
     }
 
-    /// Lane on an adapter's own channel; `None` if packets are dropped.
+    /// Returns the lane on an adapter's own channel; `None` if packets are dropped.
     pub fn first_lane(&self, endpoint: EndpointId, level: u8) -> Option<u8> {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// Lanes to which switches map any of `levels`, which has a bit for each level.
+    /// Returns the lanes to which switches map any of `levels`, a bit mask of service levels.
     pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
         let mut used = vec![false; self.rows.len()];
         for switch in fabric.switches() {
@@ -174,7 +175,7 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
-/// For each level, the first lane that does not drop its packets, or [`MANAGEMENT_LANE`].
+/// Returns, for each level, the first lane that does not drop the packet, or [`MANAGEMENT_LANE`].
 fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {
         let mut lanes = rows.iter().map(|row| row[level]);

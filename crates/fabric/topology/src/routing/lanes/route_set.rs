@@ -1,4 +1,4 @@
-//! Routes with their lanes: the input of the proof.
+//! Routes with their lanes: the input of the deadlock proof.
 //!
 //! ```text
 //!   walk of s0 to h5 (path 1):   s0 -> s2    s2 -> s5    s5 -> h5
@@ -6,9 +6,10 @@
 //!     h2 sends on SL 3:          lane 0      lane 1      lane 1        another
 //! ```
 //!
-//! The endpoints of a switch share their paths, but not necessarily their service level (VC class)
-//! or first lane; each pair of these is visited once a walk. A packet may hold any of several
-//! lanes, and wait for each of the next.
+//! The endpoints of a switch share their path to a destination, but not necessarily their service
+//! level (VC class) or first lane. Each combination of service level and first lane is visited once
+//! per path. A packet may hold any of several lanes, and wait for each of several lanes at the next
+//! hop.
 
 use super::rule::{LaneRule, Lanes};
 use super::set::{DatelineClass, LaneSet, VcClass};
@@ -18,16 +19,16 @@ use crate::{ChannelId, EndpointId, Fabric};
 use gingham_kernel::id_type;
 
 id_type!(
-    /// A buffer: `channel * lanes + lane`.
+    /// Buffer index: `channel * lanes + lane`.
     BufferId
 );
 
-/// Lane of a channel; a packet holds it while it waits for another.
+/// Lane of a channel, which a packet holds while it waits for another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Buffer {
-    /// Channel of the buffer.
+    /// Channel.
     pub channel: ChannelId,
-    /// Lane, 0 if the channel has only one.
+    /// Lane; 0 if the channel has only one.
     pub lane: u8,
 }
 
@@ -37,11 +38,10 @@ impl From<ChannelId> for Buffer {
     }
 }
 
-/// Buffers of a channel, any one of which a packet holds or waits for.
+/// Lanes of a channel; a packet holds or waits for any one of the lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
     pub(crate) channel: ChannelId,
-    /// At least one lane.
     pub(crate) lanes: LaneSet,
 }
 
@@ -55,27 +55,27 @@ impl Buffers {
     }
 }
 
-/// Rule for ejecting packets at in-transit hosts.
+/// Condition for ejecting packets at in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ejection {
-    /// Ejects every packet, whatever the host already stores.
+    /// Ejects every packet, however many the host already stores.
     #[default]
     Always,
-    /// Ejects packets while the host's pool has free space; others wait in the network.
+    /// Ejects packets while the host's pool has free space; other packets wait in the network.
     UntilFull,
 }
 
-/// Routes of a fabric, with lanes; a packet may take any of several paths.
+/// Routes of a fabric with their lanes; a packet may take any of several paths.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteSet<'a> {
-    /// Sets of paths; several with an LMC above 0.
+    /// Routes for each LID offset of the destinations; several with an LMC above 0.
     pub routes: &'a [Routes],
-    /// Lane rule; `None` for one lane everywhere.
+    /// Lane rule; `None` if every channel has one lane.
     pub lanes: Option<&'a Lanes>,
-    /// Rule for ejecting packets at in-transit hosts.
+    /// Condition for ejecting packets at in-transit hosts.
     pub ejection: Ejection,
-    /// Whether a packet may take two routes one after the other, via a switch with endpoints. The
-    /// routes are then not adaptive.
+    /// Whether a packet may take two routes in sequence, through an intermediate switch with
+    /// endpoints; excludes adaptive routing.
     pub over_switches: bool,
 }
 
@@ -86,22 +86,22 @@ impl<'a> From<&'a Routes> for RouteSet<'a> {
 }
 
 impl<'a> RouteSet<'a> {
-    /// Direct routes on lanes, with in-transit hosts that always eject packets.
+    /// Creates a set of direct routes, with in-transit hosts that always eject packets.
     pub const fn new(routes: &'a [Routes], lanes: Option<&'a Lanes>) -> Self {
         Self { routes, lanes, ejection: Ejection::Always, over_switches: false }
     }
 }
 
-/// A walk with its lanes, for the senders that share both.
+/// Path with the lanes of senders that share VC class and lanes.
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
     pub(crate) walk: &'a Walk<'a>,
-    /// Lanes on each channel; fewer entries than channels if the packet is dropped on its path.
+    /// Lanes on each channel; shorter than the path if the packet is dropped.
     pub(crate) lanes: &'a [LaneSet],
     pub(crate) vc_class: VcClass,
     pub(crate) is_dropped_by_adapter: bool,
     pub(crate) sender: EndpointId,
-    /// Host among the senders, if the walk leads to a host.
+    /// First host among the senders, if the path leads to a host.
     pub(crate) host_sender: Option<EndpointId>,
     pub(crate) sender_count: u64,
 }
@@ -110,7 +110,7 @@ pub(crate) struct LanedWalk<'a> {
 enum Entrance {
     DroppedByAdapter,
     DroppedBySwitch,
-    /// Lanes and dateline class as the packet leaves its first switch.
+    /// Lanes and dateline class on the channel out of the first switch.
     Lanes(LaneSet, DatelineClass),
 }
 
@@ -125,12 +125,12 @@ struct Group {
 }
 
 impl RouteSet<'_> {
-    /// Number of lanes, up to the highest that may be in use.
+    /// Returns the number of lanes: the highest lane in use plus 1.
     pub fn lane_count(&self) -> usize {
         self.lanes.map_or(1, Lanes::count)
     }
 
-    /// Visits all walks in the order of LID offsets, then of [`Routes::walk_all`], then of senders.
+    /// Visits all paths in the order of LID offset, then of [`Routes::walk_all`], then of senders.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -167,7 +167,7 @@ impl RouteSet<'_> {
 }
 
 impl LanedWalk<'_> {
-    /// Buffers held one after the other, until the packet arrives or is dropped.
+    /// Returns the buffers along the path, until the packet arrives or is dropped.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = Buffers> {
         let channels = self.walk.channels.iter().zip(self.lanes);
         channels.map(|(channel, lanes)| Buffers { channel: *channel, lanes: *lanes })
@@ -198,7 +198,7 @@ fn group(
 ) {
     let Some(&first) = walk.channels.first() else { return };
     if !matches!(lanes.rule(), LaneRule::Tables { .. }) {
-        // Without tables, the lanes do not depend on the sender.
+        // Without tables, lanes do not depend on the sender.
         let Some(sender) = walk.senders(graph).next() else { return };
         groups.extend(lanes.vc_classes().filter_map(|vc_class| {
             let entrance = entrance(fabric, lanes, (sender, walk.to), first, vc_class);
@@ -256,7 +256,7 @@ fn take_lanes(
     let Entrance::Lanes(first, mut dateline_class) = group.entrance else { return };
     taken.push(first);
     for pair in walk.channels.windows(2) {
-        // An in-transit host ejects the packet and re-injects it on its own first lanes.
+        // An in-transit host ejects the packet and re-injects it on the host's own first lanes.
         let next = match fabric.endpoint_at(fabric.target(pair[0])) {
             Some(host) => (lanes.first(host, group.vc_class), DatelineClass(0)),
             None => lanes.onward(fabric, group.vc_class, dateline_class, pair[0], pair[1], walk.to),

@@ -9,14 +9,15 @@
 //! ```
 //!
 //! Every packet has a constant [`VcClass`], and a [`DatelineClass`] that may change at a hop. A
-//! packet may take any lane of the resulting set. Proof and simulations apply this rule alike.
+//! packet may take any lane of the resulting set. The proof and the simulations apply the same
+//! rule.
 //!
-//! Tables map a service level to a virtual lane (VL) of InfiniBand. VL `v` owns `lanes_per_vl`
-//! lanes from `v * lanes_per_vl` on. A VL stores many packets, whereas a lane is granted to one
-//! packet at a time: a VL of several lanes is the closer model of hardware.
+//! Tables map a service level (SL) to an InfiniBand virtual lane (VL). VL `v` owns `lanes_per_vl`
+//! lanes from `v * lanes_per_vl` on. A hardware VL stores many packets, whereas a lane is granted
+//! to one packet at a time, so several lanes per VL model hardware more closely.
 //!
 //! Invariant: the lanes of a hop depend only on VC class, dateline class, the two channels and the
-//! switch of the destination.
+//! destination switch.
 
 use super::datelines::{DatelineRule, Datelines, Shares};
 use super::escape::EscapeLanes;
@@ -30,9 +31,10 @@ use crate::{ChannelId, EndpointId, Fabric, GridError, NodeId};
 pub enum LaneRule {
     /// Any lane of the VC class at every hop.
     Free,
-    /// Lanes of a VC class divided among dateline classes.
+    /// Lanes of a VC class, divided between the dateline classes.
     Datelines(Datelines),
-    /// Adaptive routing, with some lanes reserved for the table's channel.
+    /// Adaptive routing, with some lanes reserved as escape lanes on the channel of the table
+    /// entry.
     Escape(EscapeLanes),
     /// Tables that map the service level, which is the VC class, to a VL.
     Tables {
@@ -40,7 +42,7 @@ pub enum LaneRule {
         map: LaneMap,
         /// Service level of each pair.
         levels: ServiceLevels,
-        /// Number of lanes of each VL, at least 1.
+        /// Number of lanes per VL, at least 1.
         lanes_per_vl: u8,
     },
 }
@@ -49,26 +51,26 @@ pub enum LaneRule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lanes {
     rule: LaneRule,
-    /// For each VC class: division of its lanes among dateline classes; empty with tables.
+    /// By VC class: division of its lanes between the dateline classes; empty with tables.
     shares: Vec<Shares>,
-    /// Whether the VC class of some packets depends on their pair.
+    /// Whether packets may use the service level of their pair.
     has_class_by_pair: bool,
-    /// VC classes that packets may use whatever their pair.
+    /// VC classes that packets of any pair may use.
     everywhere: Vec<VcClass>,
-    /// Number of legs among which the lanes of a VC class are divided; 1 if every leg uses all
+    /// Number of path legs among which the lanes of a VC class are divided; 1 if every leg uses all
     /// lanes.
     legs: u8,
     count: usize,
 }
 
 impl Lanes {
-    /// Lanes assigned by tables, with the service level of each pair.
+    /// Assigns lanes by tables, with the service level of each pair.
     pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
         Self::by_tables(fabric, map, levels, true, &[])
     }
 
-    /// Lanes assigned by tables. Packets use the level of their pair (`has_class_by_pair`), or one
-    /// of `everywhere`.
+    /// Assigns lanes by tables. Packets use the service level of their pair (with
+    /// `has_class_by_pair`), or any level in `everywhere`.
     pub fn by_tables(
         fabric: &Fabric,
         map: LaneMap,
@@ -91,7 +93,7 @@ impl Lanes {
     }
 
     /// Divides the lanes of every VC class among the first `legs` legs of a path, in ascending
-    /// order and as evenly as possible; with fewer lanes than legs, each leg uses all of them.
+    /// order and as evenly as possible. With fewer lanes than legs, each leg uses all lanes.
     ///
     /// Panics with escape lanes and with tables, which do not distinguish legs.
     #[must_use]
@@ -110,7 +112,8 @@ impl Lanes {
         Self { legs, ..Self::by_sets(self.rule, &divided) }
     }
 
-    /// VC class with the lanes of a leg, counted from 0; further legs use the lanes of the last.
+    /// Returns the VC class with the lanes of a leg, counted from 0; further legs use the lanes of
+    /// the last.
     #[inline]
     pub const fn on_leg(&self, vc_class: VcClass, leg: u8) -> VcClass {
         if self.legs == 1 {
@@ -126,7 +129,7 @@ impl Lanes {
         VcClass(vc_class.0 + own * (self.shares.len() / self.legs as usize) as u8)
     }
 
-    /// VC class on the next leg; `None` on the last leg.
+    /// Returns the VC class on the next leg; `None` after the last leg.
     pub(crate) fn on_next_leg(&self, vc_class: VcClass) -> Option<VcClass> {
         if self.legs == 1 {
             return Some(vc_class);
@@ -136,8 +139,8 @@ impl Lanes {
         (next < self.shares.len()).then(|| VcClass(u8::try_from(next).expect("few VC classes")))
     }
 
-    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]; the lanes of the
-    /// highest VL in use must be below [`LANES_MAX`]. Panics unless the rule is tables.
+    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]. All lanes of VLs
+    /// in use must be below [`LANES_MAX`]. Panics unless lanes are assigned by tables.
     #[must_use]
     pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
         assert!((1..=LANES_MAX).contains(&lanes_per_vl), "a VL has from 1 to {LANES_MAX} lanes");
@@ -150,29 +153,29 @@ impl Lanes {
         self
     }
 
-    /// Any lane of the VC class at every hop; `vc_classes` are sets of lanes.
+    /// Allows any lane of the VC class at every hop; `vc_classes` contains the lanes of each class.
     pub fn free(vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Free, vc_classes)
     }
 
-    /// Divides the lanes of each VC class among the dateline classes.
+    /// Divides the lanes of each VC class between the dateline classes.
     pub fn by_datelines(datelines: Datelines, vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// Reserves the lowest `count` lanes of each VC class for escape, divided into classes by
+    /// Reserves the lowest `count` lanes of each VC class as escape lanes, divided into classes by
     /// `datelines` (by wrap).
     pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let escape = EscapeLanes::new(datelines, vc_classes, count);
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Rule with `count` lanes, all open to every packet. For `datelines`, `Some(None)` means no
-    /// datelines; `None` means datelines by hop if the routing algorithm needs them and there are
-    /// enough lanes.
+    /// Creates a rule with `count` lanes that all packets may use. With `datelines` set to
+    /// `Some(None)` there are no datelines; the default is datelines by hop if the routing
+    /// algorithm needs them and there are enough lanes.
     ///
     /// # Errors
-    /// Fails for datelines on a fabric that is neither mesh nor torus.
+    /// Fails for datelines on a fabric that is neither a mesh nor a torus.
     pub fn of_all(
         fabric: &Fabric,
         needs_datelines: bool,
@@ -187,9 +190,9 @@ impl Lanes {
         }
     }
 
-    /// Extends the rule to ports 0 of switches ([`Fabric::with_ports_0`]): packets from port 0 use
-    /// the lanes of an endpoint on that switch, and packets to it use lanes that they may use
-    /// anyway.
+    /// Extends the rule to the management ports 0 of switches ([`Fabric::with_ports_0`]). Packets
+    /// from port 0 use the lanes of an endpoint on that switch; packets to port 0 use no additional
+    /// lanes.
     #[must_use]
     pub fn with_ports_0(mut self, fabric: &Fabric) -> Self {
         match &mut self.rule {
@@ -216,12 +219,12 @@ impl Lanes {
         }
     }
 
-    /// Rule for the lanes of a packet.
+    /// Returns the rule for the lanes of a packet.
     pub fn rule(&self) -> &LaneRule {
         &self.rule
     }
 
-    /// Number of dateline classes of a packet; more than 1 only with datelines.
+    /// Returns the number of dateline classes; 1 without datelines.
     pub fn dateline_classes(&self) -> usize {
         match &self.rule {
             LaneRule::Datelines(datelines) => datelines.dateline_classes(),
@@ -229,7 +232,7 @@ impl Lanes {
         }
     }
 
-    /// Number of lanes of each VL; 1 unless the rule is tables.
+    /// Returns the number of lanes per VL; 1 without tables.
     pub const fn lanes_per_vl(&self) -> u8 {
         match &self.rule {
             LaneRule::Tables { lanes_per_vl, .. } => *lanes_per_vl,
@@ -237,12 +240,12 @@ impl Lanes {
         }
     }
 
-    /// Highest lane used between switches, plus 1.
+    /// Returns the highest lane used between switches, plus 1.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// All VC classes; with tables, all service levels.
+    /// Returns all VC classes; with tables, all service levels.
     pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
         let count = match &self.rule {
             LaneRule::Tables { .. } => LEVELS,
@@ -251,7 +254,7 @@ impl Lanes {
         (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
     }
 
-    /// Default VC class of a pair: its service level with tables, else the first.
+    /// Returns the default VC class of a pair: its service level with tables, otherwise class 0.
     pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
         match &self.rule {
             LaneRule::Tables { levels, .. } => VcClass(levels.level(from, to, 0)),
@@ -259,8 +262,8 @@ impl Lanes {
         }
     }
 
-    /// Lanes that a VC class may use on any channel. `None` stands for any pair with tables, else
-    /// for the first VC class.
+    /// Returns the lanes that a VC class may use on any channel. `None` stands for the levels of
+    /// all pairs with tables, otherwise for VC class 0.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels, lanes_per_vl } => {
@@ -276,7 +279,7 @@ impl Lanes {
         }
     }
 
-    /// VC classes that packets of a pair may have on a LID of its destination.
+    /// Returns the VC classes of packets from `from` to one LID of `to`.
     pub(crate) fn vc_classes_on(
         &self,
         from: EndpointId,
@@ -293,7 +296,8 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// First lanes of a packet that a host sends, or re-injects in transit; empty if it is dropped.
+    /// Returns the lanes on a host's own channel, for packets that the host sends or re-injects;
+    /// empty if packets are dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, lanes_per_vl, .. } => {
@@ -305,15 +309,15 @@ impl Lanes {
         }
     }
 
-    /// Lanes of a VC class if they are equal on all channels.
+    /// Returns the lanes of a VC class if they are the same on all channels, else `None`.
     #[inline]
     pub fn everywhere(&self, vc_class: VcClass) -> Option<LaneSet> {
         matches!(self.rule, LaneRule::Free).then(|| self.shares[usize::from(vc_class.0)].all)
     }
 
-    /// Returns the lanes and dateline class, on `outgoing`, of a packet to `to` that arrived on
-    /// `incoming` in `dateline_class`; no lanes if it is dropped. On cables of hosts the dateline
-    /// class is 0.
+    /// Returns the lanes and the dateline class on `outgoing` for a packet to `to` that arrived on
+    /// `incoming` in `dateline_class`. The lanes are empty if the packet is dropped. The dateline
+    /// class is 0 on host cables.
     #[inline]
     pub fn onward(
         &self,
@@ -343,8 +347,8 @@ impl Lanes {
         }
     }
 
-    /// Lanes allowed by adaptive routing on a channel of a shortest path; `is_by_table` marks the
-    /// table's channel.
+    /// Returns the lanes that adaptive routing allows on a channel of a shortest path;
+    /// `is_by_table` marks the channel of the table entry.
     pub fn chosen(
         &self,
         fabric: &Fabric,
@@ -359,16 +363,16 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes whose credits indicate the load of a channel: the adaptive ones of
-    /// `lanes`, or else all of them.
+    /// Returns the lanes whose credits indicate the load of a channel: the adaptive lanes in
+    /// `lanes`, or all of `lanes` if none is adaptive.
     pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
         let LaneRule::Escape(escape) = &self.rule else { return lanes };
         let adaptive = lanes & escape.adaptive(vc_class.0.into());
         if adaptive.is_empty() { lanes } else { adaptive }
     }
 
-    /// Lanes with adaptive routing on the table's channel; cables of hosts allow all of the VC
-    /// class.
+    /// Returns the lanes that adaptive routing allows on the channel of the table entry; on host
+    /// cables, all lanes of the VC class.
     fn by_table(
         &self,
         fabric: &Fabric,
@@ -388,7 +392,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Lanes on `first`, the channel out of the first switch; none if packets are dropped.
+    /// Returns the lanes on `first`, the channel out of the first switch; empty if packets are
+    /// dropped.
     pub(crate) fn entered(
         &self,
         fabric: &Fabric,
@@ -410,8 +415,8 @@ impl Lanes {
         }
     }
 
-    /// Whether packets from two endpoints on one switch may take equal lanes on all its other
-    /// channels.
+    /// Returns whether packets from two endpoints on one switch always take the same lanes on its
+    /// other channels.
     pub(crate) fn treat_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         match &self.rule {
             LaneRule::Tables { map, .. } => map.treats_alike(fabric, one, other),
@@ -421,8 +426,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Sets of lanes offered at a hop; with tables VLs, because a packet may take all lanes of a VL
-    /// or none.
+    /// Returns all sets of lanes that may be offered at a hop; with tables, the lanes of each VL,
+    /// because a packet may take all or none of them.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),
@@ -437,9 +442,9 @@ impl Lanes {
     }
 }
 
-/// Lanes by all rules except tables, independent of the source of a packet.
+/// Lane selection by all rules except tables, independent of the packet source.
 impl Lanes {
-    /// Dateline class on `outgoing`; `to` is the switch of the destination.
+    /// Returns the dateline class on `outgoing`; `to` is the destination switch.
     pub(crate) fn class_after(
         &self,
         dateline_class: DatelineClass,
@@ -455,7 +460,8 @@ impl Lanes {
         }
     }
 
-    /// Lanes on a channel; panics with tables, which also depend on the previous channel.
+    /// Returns the lanes on a channel. Panics with tables, whose lanes also depend on the previous
+    /// channel.
     pub(crate) fn on(
         &self,
         vc_class: VcClass,

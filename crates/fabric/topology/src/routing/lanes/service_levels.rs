@@ -1,26 +1,26 @@
-//! Service level of each pair of endpoints.
+//! Service level (SL) of each pair of endpoints.
 //!
-//! Routing engines give pairs levels whose lanes form no cycle; adapters obtain the level from a
-//! path record.
+//! Routing engines assign levels to pairs so that their lanes form no cycle; adapters obtain the
+//! level from a path record.
 
 use super::map::LEVELS;
 use crate::{EndpointId, Fabric};
 
-/// Level of every ordered pair, for each LID of its destination.
+/// Service level of every ordered pair, for each LID of its destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServiceLevels {
     endpoint_count: usize,
-    /// Levels ordered by LID offset, source and destination; empty if all pairs have level 0.
+    /// Levels ordered by LID offset, source and destination; empty if all levels are 0.
     levels: Vec<u8>,
 }
 
 impl ServiceLevels {
-    /// Level 0 for every pair.
+    /// Assigns level 0 to every pair.
     pub fn zero(fabric: &Fabric) -> Self {
         Self { endpoint_count: fabric.endpoints().len(), levels: Vec::new() }
     }
 
-    /// Creates levels from `level(from, to, lid_offset)`, which must return less than 16.
+    /// Assigns levels from `level(from, to, lid_offset)`, which must return less than 16.
     pub fn by_pair(
         fabric: &Fabric,
         lid_offsets: u8,
@@ -40,8 +40,8 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
-    /// Adds ports 0: packets from one have the levels of an endpoint on that switch, or 0. No
-    /// packets are sent to one.
+    /// Adds the management ports 0. Packets from port 0 have the levels of an endpoint on that
+    /// switch, or level 0; no packets are sent to port 0.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         let known = std::mem::replace(self, Self::zero(fabric));
         if known.are_zero() {
@@ -62,7 +62,7 @@ impl ServiceLevels {
         self.levels.is_empty()
     }
 
-    /// Levels in use, with a bit for each.
+    /// Returns the levels in use as a bit mask.
     pub(crate) fn in_use(&self) -> u16 {
         if self.levels.is_empty() {
             return 1;
@@ -77,7 +77,8 @@ impl ServiceLevels {
         self
     }
 
-    /// Level of packets to a LID of an endpoint; offsets beyond the last use its levels.
+    /// Returns the level of packets to a LID of `to`; offsets beyond the last use the levels of the
+    /// last.
     pub fn level(&self, from: EndpointId, to: EndpointId, lid_offset: u8) -> u8 {
         if self.levels.is_empty() {
             return 0;

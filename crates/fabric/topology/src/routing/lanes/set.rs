@@ -1,4 +1,4 @@
-//! Sets of lanes, and the classes of packets that select them.
+//! Sets of lanes, and the packet classes that select them.
 //!
 //! ```text
 //!   bits    0000 0000 0000 1011      lanes 0, 1 and 3
@@ -6,14 +6,15 @@
 
 use std::ops::{BitAnd, BitOr};
 
-/// Maximum number of lanes of a channel.
+/// Maximum number of lanes per channel.
 pub const LANES_MAX: u8 = 16;
 
-/// Lanes of a channel, as bits: lane 0 is the lowest.
+/// Lanes of a channel as a bit mask, with lane 0 as the lowest bit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LaneSet(u16);
 
-/// VC class: service level with tables, else index of a traffic class's lanes.
+/// Class of packets with the same lanes: the service level with tables, otherwise an index into
+/// sets of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct VcClass(pub u8);
 
@@ -25,27 +26,27 @@ impl LaneSet {
     /// No lane.
     pub const EMPTY: Self = Self(0);
 
-    /// Lanes whose bits are set.
+    /// Creates a set from a bit mask.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// Lanes as bits.
+    /// Returns the lanes as a bit mask.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// Set of one lane, below [`LANES_MAX`].
+    /// Creates a set of one lane, which must be below [`LANES_MAX`].
     pub const fn one(lane: u8) -> Self {
         Self(1 << lane)
     }
 
-    /// Lowest `count` lanes, at most [`LANES_MAX`].
+    /// Returns the lowest `count` lanes, at most [`LANES_MAX`].
     pub const fn first_n(count: u8) -> Self {
         Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
     }
 
-    /// Lanes of a VL with `lanes_per_vl` lanes, without lanes beyond [`LANES_MAX`].
+    /// Returns the lanes of a VL with `lanes_per_vl` lanes, without lanes from [`LANES_MAX`] on.
     pub const fn of_vl(vl: u8, lanes_per_vl: u8) -> Self {
         let first = vl as u32 * lanes_per_vl as u32;
         if first >= LANES_MAX as u32 {
@@ -54,29 +55,29 @@ impl LaneSet {
         Self(Self::first_n(lanes_per_vl).0 << first)
     }
 
-    /// Lanes of all VLs of a set.
+    /// Returns the lanes of several VLs.
     pub fn of_vls(vls: Self, lanes_per_vl: u8) -> Self {
         vls.lanes().fold(Self::EMPTY, |all, vl| all | Self::of_vl(vl, lanes_per_vl))
     }
 
-    /// Whether the set contains a lane.
+    /// Returns whether the set contains a lane.
     pub const fn contains(self, lane: u8) -> bool {
         self.0 >> lane & 1 == 1
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Lanes that are not in `others`.
+    /// Returns the lanes that are not in `others`.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    /// Returns part `index` of the lanes, divided into `parts` contiguous parts as evenly as
-    /// possible; all lanes if there are too few.
+    /// Returns part `index`, counted from 0, of the lanes divided into `parts` contiguous parts as
+    /// evenly as possible. With fewer lanes than parts, returns all lanes.
     #[must_use]
     pub fn part(self, index: usize, parts: usize) -> Self {
         let count = self.len() as usize;
@@ -87,22 +88,22 @@ impl LaneSet {
         self.lanes().skip(start).take(end - start).collect()
     }
 
-    /// Number of lanes.
+    /// Returns the number of lanes.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Highest lane.
+    /// Returns the highest lane; `None` for the empty set.
     pub fn highest(self) -> Option<u8> {
         self.lanes().last()
     }
 
-    /// Lowest lane.
+    /// Returns the lowest lane; `None` for the empty set.
     pub fn lowest(self) -> Option<u8> {
         self.lanes().next()
     }
 
-    /// Lanes in order.
+    /// Returns the lanes in ascending order.
     #[inline]
     pub fn lanes(self) -> impl Iterator<Item = u8> {
         let mut left = self.0;

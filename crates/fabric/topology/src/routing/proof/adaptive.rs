@@ -1,21 +1,23 @@
-//! Dependencies with adaptive routing.
+//! Buffer dependencies with adaptive routing.
 //!
 //! ```text
 //!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        on the path of the tables
 //!                              └─► (s2 ► t, lane 0)        after an adaptive lane to s2
 //! ```
 //!
-//! With escape lanes, only these have dependencies. A packet that holds one may use any adaptive
-//! lanes before it waits for another: a dependency leads to the escape lanes of every switch on
-//! shortest paths from there (direct and indirect dependencies of Duato's extended graph). A lane
-//! that is an escape lane of one VC class and adaptive for another counts wherever either may hold
-//! it (cross dependencies). If this graph is acyclic, every waiting packet can eventually move,
-//! provided that no packet on an adaptive lane is queued behind another while it still holds escape
-//! lanes: lanes store whole packets (virtual cut-through), or must be empty before they accept the
-//! next one.
+//! If there are escape lanes, only escape lanes have dependencies. A packet that holds an escape
+//! lane may use any adaptive lanes before it waits for the next escape lane, so a dependency leads
+//! to the escape lanes of every switch on the remaining shortest paths (direct and indirect
+//! dependencies of Duato's extended graph). A lane that is an escape lane of one VC class and
+//! adaptive for another counts for packets of both classes (cross dependencies).
 //!
-//! Without escape lanes, a dependency leads from every channel that a packet may take to every next
-//! one.
+//! If this graph is acyclic, every waiting packet can eventually move, provided that no packet on
+//! an adaptive lane is queued behind another packet while it still holds escape lanes. Lanes must
+//! therefore store whole packets (virtual cut-through), or be empty before they accept the next
+//! packet.
+//!
+//! Without escape lanes, a dependency leads from every channel that a packet may take to every
+//! possible next channel.
 //!
 //! Source: Duato, "A necessary and sufficient condition for deadlock-free adaptive routing in
 //! wormhole networks", IEEE Transactions on Parallel and Distributed Systems 6(10), 1995,
@@ -29,7 +31,7 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::{ShortestHops, TableRoutes};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Set of vertices, with a bit for each.
+/// Set of vertices as a bit mask.
 type Row = Vec<u64>;
 
 pub(super) struct AdaptiveCollector<'a> {
@@ -40,9 +42,9 @@ pub(super) struct AdaptiveCollector<'a> {
     lanes: Option<&'a Lanes>,
     groups: &'a LaneGroups,
     counted: Counted,
-    /// Lanes that have dependencies.
+    /// Lanes with dependencies.
     vertices: LaneSet,
-    /// For each vertex, `channel * groups + group`: vertices that its holder may wait for.
+    /// By vertex (`channel * groups + group`): vertices that a packet on it may wait for.
     rows: Vec<Row>,
 }
 
@@ -65,14 +67,14 @@ impl<'a> AdaptiveCollector<'a> {
         Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
     }
 
-    /// Successors of each vertex, in ascending order.
+    /// Returns the successors of each vertex in ascending order.
     pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
         for end in self.graph.switches() {
             let counts = |to: &&EndpointId| {
                 self.counted != Counted::BetweenHosts || self.graph.is_host(**to)
             };
-            // Without escape lanes choices do not depend on the tables: endpoints of a switch
-            // differ only in the last channel.
+            // Without escape lanes, the choice does not depend on the tables, and the endpoints of
+            // a switch differ only in the last channel.
             let differing = if self.skips() { usize::MAX } else { 1 };
             let residents: Vec<EndpointId> =
                 self.graph.residents(end).iter().filter(counts).take(differing).copied().collect();
@@ -114,7 +116,7 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// By switch: vertices that packets may wait for there or later.
+    /// Returns, for each switch, the vertices that packets may wait for there or later.
     fn ahead(
         &self,
         nearest_first: &[NodeId],
@@ -136,7 +138,8 @@ impl<'a> AdaptiveCollector<'a> {
         ahead
     }
 
-    /// Whether there are adaptive lanes beside escape lanes.
+    /// Returns whether there are adaptive lanes besides escape lanes, so that a packet may skip
+    /// escape lanes.
     fn skips(&self) -> bool {
         matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
@@ -149,7 +152,7 @@ impl<'a> AdaptiveCollector<'a> {
         switches
     }
 
-    /// By switch: whether packets pass through it.
+    /// Returns, for each switch, whether packets to `to` pass through it.
     fn reached(&self, end: NodeId, to: EndpointId) -> Vec<bool> {
         let mut reached = vec![false; self.graph.switch_count()];
         let counts = |from: &EndpointId| {
@@ -171,7 +174,7 @@ impl<'a> AdaptiveCollector<'a> {
         self.lanes.map_or(LaneSet::one(0), chosen)
     }
 
-    /// Lanes of which any free one guarantees progress.
+    /// Returns lanes that guarantee progress as soon as any of them is free.
     fn wanted(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
         let taken = self.taken(vc_class, channel, to);
         match self.lanes.map(Lanes::rule) {
@@ -189,7 +192,8 @@ impl<'a> AdaptiveCollector<'a> {
 }
 
 impl AdaptiveCollector<'_> {
-    /// For each buffer, two endpoints, if possible hosts, whose packets may wait for the next one.
+    /// Returns, for each buffer, the endpoints (preferably hosts) of a packet that may hold it and
+    /// wait for the next buffer.
     pub(super) fn witnesses(&self, cycle: &[Buffer]) -> Vec<Option<(EndpointId, EndpointId)>> {
         let mut found = vec![None; cycle.len()];
         let are_hosts = |(from, to)| self.graph.is_host(from) && self.graph.is_host(to);
@@ -218,7 +222,7 @@ impl AdaptiveCollector<'_> {
         found
     }
 
-    /// Whether packets may hold one buffer and then wait for another.
+    /// Returns whether packets may hold one buffer and then wait for another.
     fn leads(
         &self,
         ahead: &[Row],
@@ -239,7 +243,7 @@ impl AdaptiveCollector<'_> {
         waits && self.tables.onward(self.fabric, from, to).any(holds)
     }
 
-    /// Endpoint whose packets may use the channel, if possible a host.
+    /// Returns an endpoint, preferably a host, whose packets may use the channel.
     fn sender(&self, channel: ChannelId, end: NodeId) -> Option<EndpointId> {
         let by = self.fabric.source(channel).node;
         let left = self.hops.between(by, end)?;

@@ -5,9 +5,9 @@
 //!                s1 ──► s2                     once
 //! ```
 //!
-//! With one port per switch (a column), every switch is visited once per destination and dateline
-//! class, not once per pair. Lanes here do not depend on the sender (unlike `by_level`); turns
-//! between dateline classes of channels are converted to lanes at the end.
+//! With one output port per switch (a column), every switch is visited once per destination and
+//! dateline class, not once per pair. Lanes here do not depend on the sender (unlike in
+//! `by_level`). Turns between dateline classes are converted to turns between lanes at the end.
 
 use super::column::Column;
 use super::turns::Turns;
@@ -21,7 +21,7 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 pub(super) enum Counted {
     All,
     BetweenHosts,
-    /// Paths without a loop, even if they end at the wrong endpoint.
+    /// Paths without a loop, including paths to a wrong endpoint.
     WithoutLoops,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Collector<'a> {
     lanes: Option<&'a Lanes>,
     counted: Counted,
     column: Column<'a>,
-    /// By switch and dateline class: last row whose packets arrived there.
+    /// By switch and dateline class: last row whose packets passed through it.
     seen: Vec<u64>,
     row: u64,
 }
@@ -70,14 +70,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Switches from which counted packets leave for other switches.
+    /// Returns the switches from which packets of interest leave for other switches.
     fn entries(&self, row: &RouteRow<'a>) -> impl Iterator<Item = NodeId> + use<'a> {
         let (graph, between_hosts) = (self.graph, self.counted == Counted::BetweenHosts);
         let (switch, destinations) = (row.switch, row.destinations);
         let leads_to_host = destinations.iter().any(|to| graph.is_host(*to));
         let sends = move |source: &NodeId| {
             let counts = |from: EndpointId| !between_hosts || graph.is_host(from);
-            // A single destination on its own switch needs another endpoint as sender.
+            // A single destination needs another endpoint on its own switch as sender.
             let another = |from: &EndpointId| *source != switch || destinations != [*from];
             graph.senders(*source).filter(another).any(counts)
         };
@@ -96,7 +96,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Follows a path until it meets a switch already visited for this destination.
+    /// Follows a path until it reaches a switch already visited for this destination.
     fn follow(&mut self, source: NodeId, to: NodeId, turns: &mut Turns) {
         let Some(mut held) = self.column.next(source) else { return };
         let mut class = self.first_class(source, held, to);

@@ -5,10 +5,10 @@
 //!                      h1 on lane 1 ─► s0
 //! ```
 //!
-//! The first lane of a packet depends on the service level of the pair and its input port at the
-//! first switch; every other lane only on level and previous channel. Each combination of level and
-//! lane that leaves a switch toward a destination is therefore followed once, in a loop until a
-//! lane is used again.
+//! The first lane of a packet depends on the service level of the pair and on the input port at the
+//! first switch; every later lane depends only on service level and previous channel. Each
+//! combination of level and lane on which packets for a destination leave a switch is therefore
+//! followed only once; in a loop, until a lane repeats.
 
 use super::by_destination::Counted;
 use super::column::Column;
@@ -30,9 +30,9 @@ pub(super) struct LevelCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     column: Column<'a>,
-    /// By switch: representatives of all its endpoints.
+    /// By switch: endpoints that represent all its endpoints.
     senders: Vec<Vec<EndpointId>>,
-    /// By switch and service level: last row whose packets left there, and their lanes.
+    /// By switch and service level: last row whose packets left the switch, and their lanes.
     left: Vec<(u64, LaneSet)>,
     row: u64,
 }
@@ -59,7 +59,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Adds the turns of routes to LIDs of this offset.
+    /// Adds the turns of routes to LIDs with this offset.
     pub(super) fn add(
         &mut self,
         routes: &'a Routes,
@@ -89,7 +89,8 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Follows a path until it meets a switch that packets of equal level have left on equal lanes.
+    /// Follows a path until it reaches a switch that packets with this level have already left on
+    /// the same lanes.
     fn follow(&mut self, source: NodeId, row: &RouteRow<'_>, lid_offset: u8, turns: &mut Turns) {
         let Some(first) = self.column.next(source) else { return };
         if self.column.end(first).is_none() {
@@ -135,7 +136,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// First lanes of counted packets, by service level.
+    /// Returns the lanes of packets of interest on the channel `first`, by service level.
     fn entered(
         &self,
         source: NodeId,
@@ -159,7 +160,7 @@ impl<'a> LevelCollector<'a> {
         entered
     }
 
-    /// Lanes after a turn; none if packets are dropped.
+    /// Returns the lanes after a turn; empty if packets are dropped.
     fn after(&self, level: u8, held: ChannelId, wanted: ChannelId, row: &RouteRow<'_>) -> LaneSet {
         if let Some(host) = self.fabric.endpoint_at(self.fabric.target(held)) {
             // An in-transit host ejects the packet and re-injects it on its own first lane.
@@ -170,7 +171,7 @@ impl<'a> LevelCollector<'a> {
         self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
-    /// Lanes on which no packet of this row has left the switch before.
+    /// Returns the lanes on which no packet of this row has left the switch before.
     fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
         let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
         if *row != self.row {
@@ -182,7 +183,8 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Two of the endpoints that are treated alike, because one may be the destination.
+/// Selects up to two of the endpoints that are treated alike; two, because one of them may be the
+/// destination.
 fn senders(
     fabric: &Fabric,
     graph: &SwitchGraph,

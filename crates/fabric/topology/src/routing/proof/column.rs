@@ -1,4 +1,4 @@
-//! Output channels, by switch, of packets for the destinations of a row.
+//! Output channel of each switch, for packets to the destinations of a row.
 //!
 //! ```text
 //!   toward h5:   s0 ──► s2 ──► s5 ──► h5      next    s0: to s2, s1: to s2, s2: to s5, s5: none
@@ -14,9 +14,9 @@ const NO_CHANNEL: u32 = u32::MAX;
 pub(super) struct Column<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
-    /// By switch: its output channel, or [`NO_CHANNEL`].
+    /// By switch: output channel, or [`NO_CHANNEL`].
     next: Vec<u32>,
-    /// By channel: switch at its end.
+    /// By channel: target switch; `None` for channels into endpoints.
     ends: Vec<Option<NodeId>>,
 }
 
@@ -64,7 +64,8 @@ impl<'a> Column<'a> {
                 path.push(switch);
                 at = self.next(switch).and_then(|channel| self.end(channel));
             }
-            // A switch of the current walk closes a loop; switches of earlier walks have a result.
+            // A switch of the current walk closes a loop; switches of earlier walks already have a
+            // result.
             let is_lost = at.is_some_and(|switch| {
                 loops[switch.index()] || walks[switch.index()] == start.index()
             });

@@ -1,4 +1,4 @@
-//! Strongly connected components, which show whether dependencies form a cycle.
+//! Strongly connected components of the dependency graph, which reveal cycles.
 //!
 //! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on Computing
 //! 1(2), 1972), with an explicit stack, because paths may be long.
@@ -9,21 +9,21 @@ const UNSEEN: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Components {
-    /// Component of each vertex; numbered before every component that leads to it.
+    /// By vertex: component, numbered before every component that leads to it.
     pub(crate) of: Vec<u32>,
     pub(crate) count: u32,
 }
 
 struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
-    /// By vertex: time of its visit.
+    /// By vertex: number of its visit.
     found: Vec<u32>,
-    /// By vertex: earliest visit on the stack known to be reachable.
+    /// By vertex: earliest visit on the stack that is known to be reachable.
     low: Vec<u32>,
     clock: u32,
     /// Visited vertices of incomplete components.
     open: Vec<VertexId>,
-    /// Vertices, each with the index of its next successor.
+    /// Vertices of the current path, each with the index of its next successor.
     path: Vec<(VertexId, usize)>,
     components: Components,
 }
@@ -94,7 +94,7 @@ impl ComponentSearch<'_> {
         }
     }
 
-    /// Closes a component: all vertices visited since `head` that are still open.
+    /// Closes a component, which consists of `head` and all open vertices visited later.
     fn close(&mut self, head: VertexId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");

@@ -1,4 +1,4 @@
-//! Search for a shortest cycle of dependencies, and its description for people.
+//! Search for a shortest cycle of dependencies, and its description for users.
 //!
 //! ```text
 //!   s0[2] -> s1[1]   then the next, from h0 to h2
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! From each buffer, in ascending order, breadth-first search finds the shortest path back through
-//! no lower buffer, with successors in ascending order: the result, from its lowest buffer, is
-//! lexicographically least. Worst case O(buffers x dependencies); cycles of a few buffers are found
-//! much sooner.
+//! higher buffers only, with successors in ascending order. The resulting cycle, written from its
+//! lowest buffer, is therefore lexicographically least. The worst case is O(buffers x
+//! dependencies); cycles of a few buffers are found much sooner.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::Counted;
@@ -53,7 +53,7 @@ impl<'a> CycleSearch<'a> {
         Self { graph, components, found, queue: VecDeque::new() }
     }
 
-    /// Shortest cycle through `start` and higher vertices.
+    /// Finds the shortest cycle through `start` and higher vertices.
     fn back_to(&mut self, start: VertexId, length_max: usize) -> Option<Vec<VertexId>> {
         self.queue.clear();
         self.queue.push_back((start, 1));
@@ -91,8 +91,8 @@ impl<'a> CycleSearch<'a> {
     }
 }
 
-/// For each buffer, a pair of endpoints, if possible hosts, whose route takes the next buffer right
-/// after it; with adaptive routing, whose packets may wait for the next buffer.
+/// Finds, for each buffer, a pair of endpoints (preferably hosts) whose route continues from it to
+/// the next buffer. With adaptive routing, the packets of the pair may wait for the next buffer.
 pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,
@@ -130,14 +130,14 @@ pub fn cycle_witnesses<'a>(
     by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
-/// Name of a buffer: its channel, with the lane if there are several.
+/// Returns the name of a buffer: its channel, with the lane if there are several.
 pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String {
     let channel = fabric.channel_name(buffer.channel);
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
-/// Name of a buffer of a cycle. If a VL owns several lanes, the name covers all of them: packets
-/// that hold any wait for any lane of the next VL.
+/// Returns the name of a buffer in a cycle. If a VL owns several lanes, the name covers all of
+/// them, because a packet on any of them waits for any lane of the next VL.
 pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
     let routes = routes.into();
     let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);
@@ -150,7 +150,7 @@ pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer:
     format!("{} VL {vl} (lanes {first} to {last})", fabric.channel_name(buffer.channel))
 }
 
-/// Description of a cycle, with a line and a witness for each buffer.
+/// Describes a cycle, with a line and an example pair for each buffer.
 pub fn describe_cycle<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,

@@ -5,21 +5,21 @@
 //!   with lanes:  lane 0, lane 1      (s0 ► s1, lane 0) depends on (s1 ► s2, lane 1)
 //! ```
 //!
-//! An edge leads from a buffer between switches to another if some route takes the second right
-//! after the first. Channels from and to endpoints have no edges: no packet waits for the first
-//! kind and none waits in the second. If a packet that holds a channel waits only for the next one,
-//! routes can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free message
-//! routing in multiprocessor interconnection networks", IEEE Transactions on Computers C-36(5),
-//! 1987).
+//! An edge leads from one buffer between switches to another if some route takes the second right
+//! after the first. Channels from and to endpoints have no edges: no packet in the network waits
+//! for a channel from an endpoint, and no packet waits in a channel to an endpoint. If a packet
+//! that holds a channel waits only for the next channel, routes can deadlock only if this graph has
+//! a cycle (Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
+//! networks", IEEE Transactions on Computers C-36(5), 1987).
 //!
-//! An endpoint takes a packet in completely: dependencies end there, and at an in-transit host,
-//! unless it may be full (`ejection.rs`). Table entries count only if some packet uses them.
-//! Packets that do not arrive hold channels too: their paths count, and a loop is a cycle.
+//! An endpoint consumes a packet completely, so dependencies end at endpoints and at in-transit
+//! hosts, unless the host may be full (`ejection.rs`). Table entries count only if some packet uses
+//! them. Packets that do not arrive hold channels too, so their paths count, and a loop is a cycle.
 //!
-//! A packet that may take any of several lanes holds one of them and waits for all of the next at
-//! once, with an edge for each pair. Without a cycle deadlock is impossible; if sets of lanes are
-//! equal or disjoint, a cycle on one lane of each is a cycle on all, and no packet in it has
-//! another way out.
+//! A packet that may take any of several lanes holds one lane and waits for all lanes of the next
+//! hop at once, with an edge for each pair. Without a cycle, deadlock is impossible. If sets of
+//! lanes are equal or disjoint, a cycle on one lane of each set is a cycle on all lanes, and no
+//! packet in the cycle has an alternative.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::{Collector, Counted};
@@ -40,31 +40,31 @@ use gingham_kernel::id_type;
 use std::collections::BTreeSet;
 
 id_type!(
-    /// Index of a vertex, a group of lanes of a channel: `channel * groups + group`.
+    /// Vertex index; a vertex is a group of lanes of a channel: `channel * groups + group`.
     VertexId
 );
 
-/// Channel dependency graph of the buffers between switches, and of hosts that may be full.
+/// Dependency graph of the buffers between switches and at hosts that may be full.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     groups: LaneGroups,
-    /// Index of each vertex's first successor, then the total.
+    /// By vertex: index of its first successor; then the total.
     first: Vec<usize>,
     successors: Vec<VertexId>,
 }
 
 impl DependencyGraph {
-    /// Dependencies of all routes between all endpoints.
+    /// Collects the dependencies of all routes between all endpoints.
     pub fn new<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::All)
     }
 
-    /// Dependencies of routes from hosts to hosts only.
+    /// Collects the dependencies of host-to-host routes only.
     pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::BetweenHosts)
     }
 
-    /// Dependencies of all routes that have no loop.
+    /// Collects the dependencies of all routes without a loop.
     pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::WithoutLoops)
     }
@@ -140,7 +140,7 @@ impl DependencyGraph {
         Self { groups, first, successors }
     }
 
-    /// Graph over channels that have one lane each.
+    /// Creates a graph of channels with one lane each.
     pub(crate) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
@@ -151,12 +151,12 @@ impl DependencyGraph {
         Self { groups: LaneGroups::new(1, &[]), first, successors }
     }
 
-    /// Number of buffers: channels times lanes.
+    /// Returns the number of buffers: channels times lanes.
     pub fn buffer_count(&self) -> usize {
         self.vertex_count() / self.groups.count() * self.groups.lane_count()
     }
 
-    /// Number of dependencies.
+    /// Returns the number of dependencies between buffers.
     pub fn dependency_count(&self) -> usize {
         let size = |vertex: VertexId| self.members(vertex).len() as usize;
         let of = |vertex| {
@@ -166,7 +166,7 @@ impl DependencyGraph {
         VertexId::first(self.vertex_count()).map(of).sum()
     }
 
-    /// Buffers that a packet in `buffer` may wait for, in ascending order.
+    /// Returns the buffers that a packet in `buffer` may wait for, in ascending order.
     pub fn successors(&self, buffer: BufferId) -> Vec<BufferId> {
         let lanes = self.groups.lane_count();
         let each = |vertex: &VertexId| {
@@ -180,8 +180,9 @@ impl DependencyGraph {
         buffers
     }
 
-    /// Number of groups of channels that wait for one another in cycles, if the channels `gone`
-    /// carry nothing: an upper bound, because packets routed through these still count elsewhere.
+    /// Counts the groups of buffers that wait for one another in cycles after removal of the
+    /// channels `gone`. The count is an upper bound, because packets routed through removed
+    /// channels still count elsewhere.
     pub fn cyclic_groups(&self, gone: &BTreeSet<ChannelId>) -> usize {
         let left = self.without(gone);
         let components = Components::new(&left);
@@ -207,7 +208,7 @@ impl DependencyGraph {
         Self { groups: self.groups.clone(), first, successors }
     }
 
-    /// Channel and lane of a buffer.
+    /// Returns the channel and lane of a buffer.
     pub fn buffer(&self, id: BufferId) -> Buffer {
         let lanes = self.groups.lane_count();
         let lane = u8::try_from(id.index() % lanes).expect("a lane is a small number");
@@ -218,7 +219,7 @@ impl DependencyGraph {
         self.first.len() - 1
     }
 
-    /// Successors of a vertex, in ascending order.
+    /// Returns the successors of a vertex in ascending order.
     pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
         &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
     }
@@ -249,7 +250,7 @@ pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     }
 }
 
-/// Channels out of each node, in ascending order.
+/// Returns the channels out of each node in ascending order.
 fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     let sorted = |node| {
         let mut channels: Vec<_> = fabric.channels_from(node).collect();

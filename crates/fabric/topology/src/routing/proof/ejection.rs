@@ -7,11 +7,11 @@
 //!   until full:  s1 -> h1 waits for h1 -> s1            no space until the host has sent on
 //! ```
 //!
-//! A host that stops its input when its pool is full leaves packets in the channel into it, in
-//! transit or for the host itself. They wait for the host's own channel, until it has re-injected
-//! packets of its pool; any packet that it has begun to send waits for the next channel. All
-//! packets in transit share the pool, whatever their lanes: a packet that waits for space waits for
-//! every lane that they leave on.
+//! A host that stops its input while its packet pool is full leaves packets in the channel into the
+//! host, whether they are in transit or destined for the host itself. They wait for the host's own
+//! channel until the host has re-injected packets from its pool; any packet that the host is
+//! sending waits for the next channel. All packets in transit share the pool, so a packet that
+//! waits for space waits for every lane on which pooled packets leave.
 
 use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
@@ -46,13 +46,13 @@ impl BackpressuredHosts {
         self.any
     }
 
-    /// Whether packets may wait in the channel into an endpoint.
+    /// Returns whether packets may wait in the channel into an endpoint.
     pub(super) fn may_stop(&self, endpoint: EndpointId) -> bool {
         !self.leaving[endpoint.index()].is_empty()
     }
 
-    /// Visits consecutive buffers, each with a sender, including the own channels of senders that
-    /// may stop others.
+    /// Visits pairs of consecutive buffers with their sender, including the own channels of senders
+    /// that may be full.
     pub(crate) fn turns(
         &self,
         fabric: &Fabric,
@@ -65,7 +65,7 @@ impl BackpressuredHosts {
             && let Some(first) = laned.buffers().next()
         {
             for sender in laned.walk.senders(graph).filter(|sender| self.may_stop(*sender)) {
-                // Includes other VC classes, which can only add dependencies.
+                // Dependencies of other VC classes are included here; they can only add edges.
                 let decided = routes.lanes.map(|lanes| lanes.first(sender, laned.vc_class));
                 let channel = fabric.endpoint_channel(sender);
                 let own = Buffers { channel, lanes: decided.unwrap_or(LaneSet::one(0)) };

@@ -1,12 +1,13 @@
-//! Dependencies between legs that meet at a switch.
+//! Dependencies between path legs that meet at an intermediate switch.
 //!
 //! ```text
 //!   leg 0   s0 ──► s1 ──► v        (s1 ► v, lane of leg 0)  ──►  (v ► s4, lane of leg 1)
 //!   leg 1                 v ──► s4 ──► s5
 //! ```
 //!
-//! Any switch at which routes end may be intermediate for any pair: every channel by which a route
-//! ends is followed by every channel by which one begins, on the lanes of its leg.
+//! Any switch at which routes end may be intermediate for any pair. Every last channel of a route
+//! into the switch therefore precedes every first channel of a route out of it, each on the lanes
+//! of its leg.
 
 use super::lane_groups::LaneGroups;
 use super::turns::Turns;
@@ -18,13 +19,13 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]
 struct Junction {
-    /// Last channels of routes, between switches.
+    /// Last channels between switches of routes that end here.
     incoming: BTreeSet<(ChannelId, LaneSet, VcClass)>,
-    /// First channels of routes, between switches.
+    /// First channels between switches of routes that start here, with the destination.
     outgoing: BTreeSet<(ChannelId, EndpointId)>,
 }
 
-/// Adds the dependencies between legs; `counts` selects the walks that packets take.
+/// Adds the dependencies between legs; `counts` selects the paths that packets of interest take.
 pub(super) fn add(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -37,7 +38,7 @@ pub(super) fn add(
     routes.walk_all(fabric, graph, |laned| {
         let [first, .., _] = laned.walk.channels else { return };
         let last = laned.walk.channels.len() - 2;
-        // A first leg may lead to the switch of any endpoint.
+        // Not restricted by `counts`, because a first leg may end at the switch of any endpoint.
         if let Some(lanes) = laned.lanes.get(last) {
             let channel = laned.walk.channels[last];
             let incoming = (channel, *lanes, laned.vc_class);

@@ -1,4 +1,4 @@
-//! Groups of equivalent lanes: packets may take all lanes of a group or none.
+//! Groups of equivalent lanes: packets may take all lanes of a group, or none.
 //!
 //! ```text
 //!   VC class 0: lanes 0 1 2 3     groups   {0 1}  {2}  {3}
@@ -6,13 +6,14 @@
 //!   a dateline class: lanes 0 1 2
 //! ```
 //!
-//! The lanes of a group have equal dependencies and need one vertex: dependencies grow with the
-//! square of the groups, not of the lanes. A shortest cycle never needs two lanes of a group on one
-//! channel, and the lexicographically least one uses the lowest of each.
+//! The lanes of a group have equal dependencies and share one vertex, so the number of dependencies
+//! grows with the square of the groups, not of the lanes. A shortest cycle never needs two lanes of
+//! a group on one channel, and the lexicographically least cycle uses the lowest lane of each
+//! group.
 
 use crate::routing::lanes::set::LaneSet;
 
-/// Groups of lanes, in the order of the lowest lane of each.
+/// Groups of lanes, ordered by their lowest lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LaneGroups {
     members: Vec<LaneSet>,
@@ -21,7 +22,7 @@ pub(super) struct LaneGroups {
 }
 
 impl LaneGroups {
-    /// Forms the groups: each of `sets` contains a group completely or not at all.
+    /// Forms the groups; each set in `sets` contains a group completely or not at all.
     pub(super) fn new(lane_count: usize, sets: &[LaneSet]) -> Self {
         let lanes = || (0..=u8::MAX).take(lane_count);
         let is_alike = |a: u8, b: u8| sets.iter().all(|set| set.contains(a) == set.contains(b));
@@ -60,7 +61,7 @@ impl LaneGroups {
         self.members[group]
     }
 
-    /// Groups within `lanes`, which must contain each group completely or not at all.
+    /// Returns the groups within `lanes`, which must contain each group completely or not at all.
     pub(super) fn within(&self, lanes: LaneSet) -> impl Iterator<Item = usize> {
         let is_within = move |group: &usize| !(self.members[*group] & lanes).is_empty();
         (0..self.members.len()).filter(is_within)

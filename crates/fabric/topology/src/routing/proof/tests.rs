@@ -1,4 +1,4 @@
-//! Equality of proofs on any number of threads.
+//! Tests that proofs are equal on any number of threads.
 
 use super::by_destination::Counted;
 use super::{DependencyGraph, Proof};
@@ -66,7 +66,8 @@ fn proof_is_independent_of_thread_count() {
 fn proof_on_lanes_is_independent_of_thread_count() {
     for (fabric, algorithm, is_free) in fabrics() {
         let routes = route(&fabric, &algorithm, Form::Table).expect("the algorithm applies");
-        // Each pair on one of three lanes: if it is free on one lane, it is free here.
+        // Each pair uses one of three lanes; routes that are deadlock-free on one lane are also
+        // deadlock-free here.
         let map = LaneMap::uniform(&fabric, LaneMap::DEFAULT);
         let level = |from: usize, to: usize| u8::try_from((from + 2 * to) % 3).expect("small");
         let by_pair =

@@ -1,26 +1,26 @@
-//! Pairs of consecutive states, as rows of bits.
+//! Turns (pairs of consecutive channels with their states), stored as bit rows.
 //!
 //! ```text
 //!   channel into a switch ──►  row    0 1 1 0 ...   a bit for each state of each channel out of it
 //! ```
 //!
-//! A state is a group of lanes, or a dateline class. Both channels of a turn meet in one node: a
-//! row for each state of an incoming channel represents all turns, however many routes share them.
+//! A state is a group of lanes, or a dateline class. The two channels of a turn meet at a node, so
+//! one row per state of an incoming channel represents all turns, however many routes share them.
 
 use super::ejection::BackpressuredHosts;
 use super::lane_groups::LaneGroups;
 use crate::routing::lanes::route_set::Buffers;
 use crate::{ChannelId, Fabric};
 
-/// Value for a channel without dependencies.
+/// Mark of a channel without dependencies.
 const NO_COLUMN: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     states: usize,
-    /// By channel: its position among those that leave its source, or [`NO_COLUMN`].
+    /// By channel: its index among the channels out of its source, or [`NO_COLUMN`].
     columns: Vec<u32>,
-    /// By channel: number of words in a row.
+    /// By channel: number of 64-bit words in a row.
     widths: Vec<u32>,
     /// By channel: index of its first row in `bits`.
     first: Vec<u32>,
@@ -29,7 +29,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// Creates an empty set of turns between channels that join switches or belong to hosts that
-    /// may stop.
+    /// may be full.
     pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {
@@ -69,7 +69,7 @@ impl Turns {
         self.bits[row + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Adds turns between two channels, whose states are groups of lanes.
+    /// Adds turns between two channels whose states are groups of lanes.
     pub(super) fn add_between(&mut self, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
         for group in groups.within(held.lanes) {
             for after in groups.within(wanted.lanes) {
@@ -85,12 +85,13 @@ impl Turns {
         }
     }
 
-    /// Whether no packet ever waits in a channel.
+    /// Returns whether a channel has no dependencies.
     pub(super) fn is_outside(&self, channel: ChannelId) -> bool {
         self.columns[channel.index()] == NO_COLUMN
     }
 
-    /// Visits successors in the order of `outgoing`, the channels of the node at the end.
+    /// Visits the successors in the order of `outgoing`, the channels out of the target node of
+    /// `held`.
     pub(super) fn each_after(
         &self,
         held: (ChannelId, usize),
