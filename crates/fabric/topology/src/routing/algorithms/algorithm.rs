@@ -1,4 +1,4 @@
-//! Names of the routing algorithms with their parameters.
+//! Names of the routing algorithms, with their parameters.
 //!
 //! ```toml
 //! algorithm = "up-down"                                  # all parameters at their defaults
@@ -17,12 +17,12 @@ use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 
 impl Algorithm {
-    /// Whether the algorithm needs datelines against dependency cycles round a torus.
+    /// Returns whether the algorithm needs datelines to avoid dependency cycles around a torus.
     pub fn needs_datelines(&self) -> bool {
         self.parameters().needs_datelines()
     }
 
-    /// Fails if this algorithm excludes adaptive routing, because it minimises something other than
+    /// Fails if the algorithm excludes adaptive routing because it minimises something other than
     /// the number of channels.
     pub fn check_choosing(&self) -> Result<(), RouteError> {
         match self {
@@ -33,8 +33,8 @@ impl Algorithm {
         }
     }
 
-    /// Note, preceded by its code, if the algorithm counts channels although cables differ in
-    /// length.
+    /// Returns a note, with its code as prefix, if the algorithm counts channels although cables
+    /// differ in length.
     pub fn note_of_lengths(&self, fabric: &Fabric) -> Option<String> {
         let Self::ShortestPath(ShortestPath { weight: PathWeight::Hops, .. }) = self else {
             return None;

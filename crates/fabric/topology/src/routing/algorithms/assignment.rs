@@ -1,11 +1,12 @@
-//! Assignment of routes: among equally long paths, the one through the least loaded channel.
+//! Route assignment: of several equally long paths, the path through the least loaded channel is
+//! used.
 //!
 //! The load of a channel is the number of host-to-host paths assigned to it so far. With several
-//! roots the choice on the ascent also determines the descent: both criteria of [`Outlook`] are
-//! then tried, and the routes whose busiest channel carries less are kept.
+//! roots, the choice on the ascent also determines the descent. In this case both criteria of
+//! [`Outlook`] are tried, and the routes with the lower load on their busiest channel are kept.
 //!
-//! Destinations are processed in canonical order: the routes depend on the fabric alone. On a full
-//! fat tree this gives the spread "destination modulo number of spines".
+//! Destinations are processed in canonical order, so routes depend only on the fabric. On a full
+//! fat tree the result is the "destination modulo number of spines" distribution.
 
 use super::balance;
 use super::choices::{Choice, Choices, State};
@@ -22,12 +23,12 @@ pub enum PathSpread {
     /// Each host of a switch may be reached by a separate path.
     #[default]
     Hosts,
-    /// All hosts of a switch are reached by one path from each other switch: faster and smaller,
-    /// for fabrics of hundreds of switches.
+    /// All hosts of a switch are reached by one path from each other switch. This is faster and
+    /// needs less memory, for fabrics of hundreds of switches.
     Switches,
 }
 
-/// Load by which equally long paths are compared: that of the next channel, or of the busiest
+/// Load by which equally long paths are compared: the load of the next channel, or of the busiest
 /// channel on the path. `NextChannel` spreads a complete tree perfectly, `WholePath` a tree with
 /// missing or parallel cables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,8 +44,8 @@ pub(super) struct Assigned<R> {
 }
 
 impl<R> Assigned<R> {
-    /// Returns the routes whose busiest channel carries least; of equals, the first. Stops early at
-    /// `least`, a lower bound.
+    /// Returns the routes with the lowest load on their busiest channel; the first in a tie. Stops
+    /// early at `least`, a lower bound.
     pub(super) fn best(outlooks: &[Outlook], least: u64, assign: impl Fn(Outlook) -> Self) -> R {
         let mut best: Option<Self> = None;
         for outlook in outlooks {
@@ -61,8 +62,8 @@ impl<R> Assigned<R> {
     }
 }
 
-/// Lower bound on the paths over the busiest channel: all paths from the hosts of a switch share
-/// the channels that leave it.
+/// Returns a lower bound on the load of the busiest channel: all paths from the hosts of a switch
+/// share its outgoing channels.
 pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     let islands = graph.islands();
     let mut hosts = vec![0; graph.switch_count()];
@@ -95,7 +96,8 @@ impl Load {
         self.paths.iter().copied().max().unwrap_or(0)
     }
 
-    /// For each state, the least possible load of the busiest channel on the rest of the path.
+    /// Returns, for each state, the lowest possible load of the busiest channel on the rest of the
+    /// path.
     pub(super) fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
         for &state in farthest_first.iter().rev() {
@@ -127,7 +129,7 @@ impl Load {
     }
 }
 
-/// Choice with the least `key`; of equals, the one with the lowest channel.
+/// Returns the choice with the least `key`; the lowest-numbered channel in a tie.
 pub(super) fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
     let first = choices.iter().min_by_key(|choice| (key(choice), choice.channel));
     *first.expect("a state with hops left has a way on")
@@ -137,13 +139,14 @@ fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
     row_weight(graph, switch, &[to])
 }
 
-/// Number of host-to-host paths from `switch` to a row; aggregation nodes and routers do not count.
+/// Returns the number of host-to-host paths from `switch` to a row, without aggregation nodes and
+/// routers.
 pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
     let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
     hosts * u64::from(graph.host_count(switch))
 }
 
-/// Endpoints of a switch, grouped into rows that share their paths.
+/// Groups the endpoints of a switch into rows that share their paths.
 pub(crate) fn rows(
     graph: &SwitchGraph,
     switch: NodeId,
@@ -187,7 +190,7 @@ pub(crate) fn source_routes(
     Assigned { routes: routes.finish(), busiest: load.busiest() }
 }
 
-/// Best routes by the load of whole paths (`balance`).
+/// Computes the best routes by whole-path load (`balance`).
 fn best_source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -1,4 +1,4 @@
-//! Balanced paths: for each pair exactly the least loaded of all that the choices allow.
+//! Balanced paths: each pair gets the least loaded of all allowed paths.
 //!
 //! ```text
 //!        ┌─ 3 ─► a ─ 5 ─┐       loads from s to t: at most 5 via a, at most 4 via b, so via b.
@@ -6,18 +6,18 @@
 //!        └─ 4 ─► b ─ 4 ─┘       fewest turns.
 //! ```
 //!
-//! Two sweeps from the destination back, over the choices that a source can reach, find the best
-//! path without enumerating paths: the first computes the least load M of the busiest channel, the
-//! second the least (sum of loads, turns) over channels that carry no more than M. Of equal moves
-//! the lowest channel is taken.
+//! Two sweeps from the destination back to the source find the best path without enumerating all
+//! paths. The first sweep computes the least load M of the busiest channel. The second minimises
+//! (sum of loads, turns) over channels with a load of at most M. Ties go to the lowest-numbered
+//! channel.
 //!
-//! All paths are assigned by destination switch, destination and source; then passes remove each
-//! path and reassign it at its current best. A pass never raises the load of the busiest channel,
-//! and one without changes is the last.
+//! All paths are assigned in the order of destination switch, destination and source; further
+//! passes then remove each path and reassign it. A pass never raises the load of the busiest
+//! channel, and a pass without changes is the last.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths without
-//! a procedure; order, measure and passes are ours.
+//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths but
+//! gives no procedure; the order, the measure and the passes are ours.
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::{Choice, Choices, State};
@@ -28,14 +28,14 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 /// Channels of all paths, ordered by row and then by source switch.
 #[derive(Debug)]
 pub(super) struct Laid {
-    /// Index in `channels` of each path's first channel, then the total.
+    /// By path: index of its first channel in `channels`; then the total.
     first: Vec<usize>,
     channels: Vec<ChannelId>,
     pub(super) busiest: u64,
 }
 
 impl Laid {
-    /// Channels of the path with index `row * switches + source`.
+    /// Returns the channels of the path with index `row * switches + source`.
     pub(crate) fn path(&self, number: usize) -> &[ChannelId] {
         &self.channels[self.first[number]..self.first[number + 1]]
     }
@@ -104,7 +104,7 @@ type Cost = (u64, u32);
 struct Swept {
     /// Number of the last search that reached this state.
     search: u64,
-    /// Least possible load of the busiest channel on the rest of the path.
+    /// Lowest possible load of the busiest channel on the rest of the path.
     worst: u64,
     cost: Cost,
     onward: Option<Choice>,
@@ -115,7 +115,7 @@ struct BestPaths<'a> {
     graph: &'a SwitchGraph,
     known: Vec<Swept>,
     count: u64,
-    /// States reached, those with most remaining hops first.
+    /// Reached states, in descending order of remaining hops.
     reached: Vec<State>,
 }
 
@@ -124,8 +124,8 @@ impl<'a> BestPaths<'a> {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
 
-    /// Appends the channels of the best path; none without a path, or without endpoints at
-    /// `source`.
+    /// Appends the channels of the best path; appends none if there is no path, or if `source` has
+    /// no endpoints.
     fn best(
         &mut self,
         choices: &Choices,

@@ -1,4 +1,4 @@
-//! Costs of channels by the lengths of their cables, and the cheapest paths.
+//! Channel costs derived from cable lengths, and cheapest paths.
 //!
 //! ```text
 //!            8 m                 a channel costs its cable's length and 1 m more:
@@ -7,12 +7,13 @@
 //!        2 m       2 m
 //! ```
 //!
-//! Dijkstra's search from each destination minimises (cost, channels) in this order: every channel
-//! on a remaining path leads exactly one hop nearer, even if cables have length 0 ([`Choices`]).
+//! Dijkstra's algorithm, run from each destination, minimises first the cost and then the number of
+//! channels, so every channel leads exactly one hop nearer even if cables have length 0
+//! ([`Choices`]).
 //!
 //! Sources: Dijkstra, "A note on two problems in connexion with graphs", 1959; BookSim 2,
-//! `src/networks/anynet.cpp`, whose `min` adds the latencies of channels. A latency of L cycles is
-//! a cable of L - 1 m (`format/anynet`), so with 1 m a channel both costs agree.
+//! `src/networks/anynet.cpp`, whose `min` routing adds channel latencies. A latency of L cycles is
+//! a cable of L - 1 m (`format/anynet`), so both costs agree with 1 m per channel.
 
 use super::choices::Choices;
 use super::error::RouteError;
@@ -23,7 +24,7 @@ use gingham_kernel::Length;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Default length added for each channel: one cycle of BookSim.
+/// Default length added per channel: one cycle of BookSim.
 const HOP_LENGTH: Length = Length::from_mm(1_000);
 
 type PathCost = (u128, u32);
@@ -33,7 +34,7 @@ const NO_PATH: PathCost = (u128::MAX, UNREACHED);
 /// Cost of each channel, in millimetres of cable.
 #[derive(Debug)]
 pub(super) struct CableCosts {
-    /// Zero for channels to endpoints, which all paths to them share.
+    /// By channel; 0 for host channels, which all alternatives share.
     costs: Vec<u128>,
 }
 
@@ -89,7 +90,8 @@ impl CableCosts {
     }
 }
 
-/// Least and greatest known length of the cables between switches, if they differ.
+/// Returns the shortest and the longest known length of the cables between switches, if they
+/// differ.
 pub(super) fn differing_lengths(fabric: &Fabric) -> Option<[Length; 2]> {
     let lengths = || trunks(fabric).filter_map(|cable| cable.length);
     let (least, most) = (lengths().min()?, lengths().max()?);

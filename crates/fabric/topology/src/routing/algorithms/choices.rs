@@ -1,21 +1,21 @@
-//! Choices of an algorithm: toward one destination switch, the legal next channels of each state.
+//! Choices of an algorithm: the legal next channels of each state, towards one destination switch.
 //!
-//! Most rules have one phase; up*/down* in source routes has two, because a packet that has gone
-//! down may not go up again.
+//! Most algorithms have one phase. Up*/down* with source routes has two, because a packet that has
+//! gone down must not go up again.
 //!
 //! ```text
 //!   hops:  s0 2 ──► s1 1 ──► t 0      choices of s0: s1 or s2, either is one hop nearer
 //!            └────► s2 1 ────┘        choices of s1 and s2: t
 //! ```
 //!
-//! Invariant: every choice leads to a state with exactly one hop less, hence packets arrive.
+//! Invariant: every choice leads to a state with exactly one hop fewer, so packets arrive.
 
 use crate::routing::paths::graph::{UNREACHED, largest_first};
 use crate::{ChannelId, NodeId};
 use gingham_kernel::id_type;
 
 id_type!(
-    /// A switch and a phase: `switch * phases + phase`.
+    /// Switch and phase: `switch * phases + phase`.
     State
 );
 
@@ -29,7 +29,7 @@ pub(super) struct Choice {
 pub(super) struct Choices {
     phases: usize,
     hops: Vec<u32>,
-    /// Index in `onward` of each state's first choice, then the total.
+    /// By state: index of its first choice in `onward`; then the total.
     first: Vec<usize>,
     onward: Vec<Choice>,
 }
@@ -62,18 +62,18 @@ impl Choices {
         self.hops.len()
     }
 
-    /// Remaining hops between switches from a state, or [`UNREACHED`].
+    /// Returns the remaining hops from a state, or [`UNREACHED`].
     pub(crate) fn hops(&self, state: State) -> u32 {
         self.hops[state.index()]
     }
 
-    /// Choices of a state; empty at the destination and without a path to it.
+    /// Returns the choices of a state; empty at the destination and if no path exists.
     pub(crate) fn from(&self, state: State) -> &[Choice] {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
-    /// Whether each switch has at most one choice, equal for packets that start there or pass
-    /// through.
+    /// Returns whether each switch has at most one choice, the same for packets that start there
+    /// and for packets in transit.
     pub(super) fn are_none(&self) -> bool {
         let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
         let mut is_seen = vec![false; self.hops.len()];

@@ -1,4 +1,4 @@
-//! Ranks of a depth-first search, for an up*/down* that forbids less near the root.
+//! Ranks by depth-first search, for an up*/down* that forbids fewer turns near the root.
 //!
 //! ```text
 //!   s0 ── s1        visited in the order s0, s1, s3, s2: up is towards the earlier switch
@@ -6,14 +6,14 @@
 //!   s2 ── s3        ranks  s0 0, s1 1, s3 2, s2 3
 //! ```
 //!
-//! The search continues to the unvisited neighbour with most cables to visited switches; of equals
-//! to the one with the largest sum of hops to all others, then to the lowest. Every switch but the
-//! root has a neighbour with a lower rank, hence a legal path joins every two switches of a
-//! connected part.
+//! The search continues to the unvisited neighbour with the most cables to visited switches. Ties
+//! go to the neighbour with the largest sum of hops to all other switches, then to the
+//! lowest-numbered. Every switch except the root has a neighbour with a lower rank, so a legal path
+//! joins every two switches of a connected component.
 //!
 //! Source: Sancho, Robles and Duato, "A new methodology to compute deadlock-free routing tables for
-//! irregular networks", CANPC 2000, as far as we know its rules; that up leads to the earlier
-//! switch is our reading.
+//! irregular networks", CANPC 2000, to the extent that its rules are known to us; the
+//! interpretation that up leads to the earlier switch is ours.
 
 use super::root::total_distance;
 use crate::NodeId;
@@ -36,11 +36,11 @@ pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
 
 struct DepthFirst<'a> {
     graph: &'a SwitchGraph,
-    /// By switch: sum of hops to all others.
+    /// By switch: sum of hops to all other switches.
     totals: Vec<u64>,
     ranks: Vec<u32>,
     met: u32,
-    /// By switch: cables to visited switches.
+    /// By switch: number of cables to visited switches.
     cables_to_met: Vec<u32>,
 }
 
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn depth_first_search_goes_round_a_ring() {
-        // The neighbours of s0 tie: s1 comes first, then its only unvisited neighbour. From s3 the
+        // The neighbours of s0 tie, so s1 is next, then its only unvisited neighbour. From s3 the
         // order is s1, s0, s2.
         let ring = graph(4, &[(0, 1), (1, 3), (3, 2), (2, 0)]);
         assert_eq!(ranks_from(0, &ring), [0, 1, 3, 2]);
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn neighbour_with_most_cables_to_visited_comes_first() {
-        // From s0 two cables lead to s1, one to s2. From s1, s4 comes before s3, because it has a
+        // Two cables lead from s0 to s1, one to s2. From s1, s4 precedes s3, because s4 has a
         // second cable to a visited switch, s0. From s4 only s2 is left.
         let graph = graph(5, &[(0, 1), (0, 1), (0, 2), (1, 3), (1, 4), (4, 0), (4, 2)]);
         assert_eq!(ranks_from(0, &graph), [0, 1, 3, 4, 2]);

@@ -8,17 +8,18 @@
 //!   s2-0 ──► s2-1 ──► s2-2
 //! ```
 //!
-//! A dimension that closes to rings is crossed in the shorter direction; [`Ties`] decides between
-//! equal ones. If all switches of a ring of even size `k` send to each other, [`Ties::Up`] puts
-//! `k (k + 2) / 8` paths on each channel upwards and `k (k - 2) / 8` on each downwards;
-//! [`Ties::Alternate`] puts `k k / 8` on all, if `k` is a multiple of 4 (else half a path more or
-//! less). Source routes and tables differ only on parallel cables, which share the load.
+//! In a dimension with rings, packets travel in the shorter direction; [`Ties`] selects one of two
+//! equally short directions. If all switches of a ring of even size `k` send to each other,
+//! [`Ties::Up`] puts `k (k + 2) / 8` paths on each upward channel and `k (k - 2) / 8` on each
+//! downward channel. [`Ties::Alternate`] puts `k k / 8` on every channel if `k` is a multiple of 4
+//! (otherwise half a path more or less). Source routes and tables differ only on parallel cables,
+//! which share the load.
 //!
 //! On a mesh the routes are deadlock-free: channels can be numbered by dimension, then by distance
-//! along the direction of travel. On a torus a ring of four or more switches forms a cycle, because
-//! some paths use two channels of it in a row, except a ring of four with alternating ties, whose
-//! two-channel paths of a direction have no common channel. Datelines (`lanes/datelines.rs`) break
-//! all cycles.
+//! along the direction of travel. On a torus, a ring of four or more switches forms a cycle,
+//! because some paths use two consecutive channels. A ring of four with alternating ties is an
+//! exception: its two-channel paths in one direction share no channel. Datelines
+//! (`lanes/datelines.rs`) break all cycles.
 //!
 //! Reference: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (e-cube routing).
@@ -36,7 +37,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DimensionOrder {
-    /// Direction of packets around a ring if both are equally long.
+    /// Direction of packets around a ring if both directions are equally long.
     pub ties: Ties,
 }
 
@@ -47,8 +48,9 @@ pub enum Ties {
     /// Towards larger coordinates.
     #[default]
     Up,
-    /// From even coordinates towards larger ones, from odd ones towards smaller ones: if all send
-    /// to all, all channels of a ring have equal loads if its size is a multiple of 4.
+    /// From even coordinates towards larger ones, from odd coordinates towards smaller ones. With
+    /// uniform all-to-all traffic, all channels of a ring have equal loads if the ring size is a
+    /// multiple of 4.
     Alternate,
 }
 
@@ -93,7 +95,7 @@ fn dimension_hops(
     let [at, goal] = [from, to].map(|switch| grid.coordinate(switch, dimension));
     let direct = at.abs_diff(goal);
     let around = grid.dimensions()[dimension] - direct;
-    // On the wrap-around cable the upward direction leads to smaller coordinates.
+    // On the wrap-around cable, the upward direction leads to smaller coordinates.
     let ties_go_up = ties == Ties::Up || at.is_multiple_of(2);
     let is_tie_across = around == direct && ties_go_up != (goal > at);
     let crosses = grid.wraps()[dimension] && (around < direct || is_tie_across);

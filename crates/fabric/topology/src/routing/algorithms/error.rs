@@ -7,35 +7,35 @@ use crate::GridError;
 /// Reason why a fabric cannot be routed as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// Root that is not in the fabric.
+    /// Requested root that is not in the fabric.
     #[error("the root \"{name}\" is not a node of this fabric{}", suggestion(nearest.as_deref()))]
     UnknownRoot {
         /// Requested name.
         name: String,
-        /// Switch with the most similar name, if any.
+        /// Switch with a similar name.
         nearest: Option<String>,
     },
-    /// Root that is not a switch.
+    /// Requested root that is not a switch.
     #[error("the root \"{name}\" is not a switch")]
     RootIsNoSwitch {
         /// Requested name.
         name: String,
     },
-    /// Two roots given for a depth-first search, which needs one.
+    /// Several roots in one connected component for a depth-first search, which needs exactly one.
     #[error(
         "a depth-first tree has one root, and cables join \"{first}\" and \"{second}\": name one of them, \
          or take the tree \"breadth-first\""
     )]
     TwoRootsDepthFirst {
-        /// One of the roots.
+        /// First root.
         first: String,
-        /// Another root.
+        /// Second root.
         second: String,
     },
     /// Dimension-order routing on a fabric that is neither a mesh nor a torus.
     #[error("dimension order needs a mesh or torus: {0}")]
     NotAGrid(#[from] GridError),
-    /// Tables requested for an algorithm whose paths depend on their source.
+    /// Tables requested for an algorithm with source-dependent paths.
     #[error(
         "{algorithm} gives source routes only, no tables, because its paths depend on where they begin: \
          take the form \"source\""
@@ -44,7 +44,7 @@ pub enum RouteError {
         /// Name of the algorithm.
         algorithm: &'static str,
     },
-    /// Adaptive routing requested with an algorithm that has no tables.
+    /// Adaptive routing requested for an algorithm without tables.
     #[error(
         "packets that choose at every switch follow tables, and {algorithm} gives source routes only: choose \
          \"shortest-path\" or, on a mesh or torus, \"dimension-order\""
@@ -53,13 +53,13 @@ pub enum RouteError {
         /// Name of the algorithm.
         algorithm: &'static str,
     },
-    /// A weight out of range.
+    /// Weight out of range.
     #[error("the weight of simple-routes is {given}; expected a number from 0 to 100")]
     Weight {
-        /// Weight as given.
+        /// Requested weight.
         given: String,
     },
-    /// Weight `latency` although some cables between switches have no known length.
+    /// Weight `latency` although the length of some cables between switches is unknown.
     #[error(
         "the weight \"latency\" needs the length of every cable between switches, and {unknown} of {cables} have none \
          (the first joins {} and {}): add them, such as length = \"5 m\" of a [[cable]] in a TOML file, or take the \
@@ -67,14 +67,14 @@ pub enum RouteError {
         first[0], first[1]
     )]
     UnknownLengths {
-        /// Cables between switches without a length.
+        /// Number of cables between switches without a length.
         unknown: usize,
         /// Number of all cables between switches.
         cables: usize,
         /// Both ports of the first cable without a length.
         first: [String; 2],
     },
-    /// `hop_length` given without the weight `latency`.
+    /// `hop_length` without the weight `latency`.
     #[error(
         "hop_length has no effect on the weight \"hops\": leave it out, or take the weight \"latency\""
     )]
@@ -93,18 +93,18 @@ pub enum RouteError {
     TooManySwitches {
         /// Number of switches.
         switches: usize,
-        /// Largest number allowed.
+        /// Maximum number of switches.
         switches_max: usize,
     },
-    /// Too many turns between cables for smart routing.
+    /// Too many turns for smart routing.
     #[error(
         "smart takes fabrics of at most {turns_max} turns at switches, from cable to cable, this one has {turns}; \
          in-transit and simple-routes take more"
     )]
     TooManyTurns {
-        /// Turns between channels that join switches.
+        /// Number of turns between channels that join switches.
         turns: usize,
-        /// Largest number allowed.
+        /// Maximum number of turns.
         turns_max: usize,
     },
     /// Routes that need more memory than allowed.
@@ -116,7 +116,7 @@ pub enum RouteError {
     TooLarge {
         /// Memory needed.
         needed: RouteMemory,
-        /// Allowed memory in bytes.
+        /// Memory limit in bytes.
         bytes_max: u64,
         /// Requested form.
         form: Form,
@@ -124,7 +124,8 @@ pub enum RouteError {
 }
 
 impl RouteError {
-    /// Parameter at fault, after its algorithm's name; `None` if algorithm or fabric is at fault.
+    /// Returns the parameter at fault, as `algorithm.parameter`; `None` if the algorithm or the
+    /// fabric is at fault.
     pub const fn parameter(&self) -> Option<&'static str> {
         match self {
             Self::UnknownLengths { .. } | Self::LatencyToChoose => Some("shortest-path.weight"),
@@ -134,7 +135,7 @@ impl RouteError {
         }
     }
 
-    /// Adapts the error to adaptive routing, for which another form is not a remedy.
+    /// Adapts the error to adaptive routing, where choosing another form is not a remedy.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

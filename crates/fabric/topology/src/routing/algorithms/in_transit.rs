@@ -1,4 +1,4 @@
-//! In-transit hosts: shortest paths on any fabric, deadlock-free.
+//! In-transit hosts: deadlock-free shortest paths on any fabric.
 //!
 //! ```text
 //!         s0 root         From s2 to s4, up*/down* allows only the path via the root. Two hops
@@ -10,18 +10,18 @@
 //!         s3 ── h3
 //! ```
 //!
-//! Dependencies end at the host that ejects and re-injects a packet; only those of the legs remain.
-//! Aggregation nodes and routers cannot re-inject. If every shortest path would turn at a switch
-//! without hosts, the path is the shortest that does not, a fall-back (`fall_backs.rs`); there is
-//! always one, because the up*/down* path never turns up.
+//! Dependencies end at the host that ejects and re-injects a packet, so only the dependencies
+//! within each leg remain. Aggregation nodes and routers cannot re-inject packets. If every
+//! shortest path would turn at a switch without hosts, the pair falls back to the shortest path
+//! without such turns (`fall_backs.rs`); the up*/down* path guarantees that there is one.
 //!
-//! `balance.rs` chooses among shortest paths by load. Of the hosts at a turn, the one with the
-//! fewest passing paths takes the packet, of equals the lowest. Each cable of a host is an
-//! endpoint: a packet leaves by the cable it entered by.
+//! `balance.rs` selects among shortest paths by load. Of the hosts at a turn, the host with the
+//! fewest paths in transit takes the packet; the lowest-numbered one in a tie. Each cable of a host
+//! is a separate endpoint: a packet leaves by the cable on which it entered.
 //!
 //! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and `fewest` its
-//! UD_MITB. The choice among the hosts of a switch is ours.
+//! UD_MITB. The selection among the hosts of a switch is ours.
 
 use super::assignment::{PathSpread, row_weight, rows};
 use super::balance::lay;
@@ -50,16 +50,16 @@ pub struct InTransit {
     pub hosts: TransitHosts,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// Maximum number of rerouting passes once all pairs are routed. A pass removes and reroutes
-    /// every path; the first one without changes is the last.
+    /// Maximum number of rerouting passes after all pairs have been routed. A pass removes and
+    /// reroutes every path; passes end early if one changes nothing.
     pub passes: u32,
 }
 
-/// Candidates of `in-transit` among the shortest paths.
+/// Candidates for `in-transit` among the shortest paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransitHosts {
-    /// All shortest paths, whatever their number of in-transit hosts.
+    /// All shortest paths, regardless of their number of in-transit hosts.
     #[default]
     Any,
     /// Shortest paths with the fewest in-transit hosts.
@@ -145,7 +145,7 @@ struct Passing<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
-    /// By endpoint: paths in transit.
+    /// By endpoint: number of paths in transit.
     paths: Vec<u64>,
 }
 

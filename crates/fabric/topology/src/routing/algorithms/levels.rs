@@ -12,10 +12,10 @@ use super::tops;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, NodeId, NodeKind};
 
-/// Connected part of the switches that is a tree.
+/// Connected component of switches that forms a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeShape {
-    /// Switches by rank, the highest first.
+    /// Switches by rank, from the top level down.
     pub levels: Vec<TreeLevel>,
 }
 
@@ -24,8 +24,9 @@ pub struct TreeShape {
 pub struct TreeLevel {
     /// Switches in ascending order.
     pub switches: Vec<NodeId>,
-    /// Capacity of hosts and cables down, divided by that of cables up; `None` at the tops.
-    /// Capacity is the sum of rates, or the number of cables if a speed is unknown.
+    /// Oversubscription: downward capacity (cables to hosts and lower switches) divided by upward
+    /// capacity; `None` at the top level. Capacity is the sum of link rates, or the number of
+    /// cables if a speed is unknown.
     pub oversubscription: Option<Oversubscription>,
 }
 
@@ -40,7 +41,7 @@ pub struct Oversubscription {
     pub narrowest: NodeId,
 }
 
-/// Connected parts that are trees, ordered by their lowest switch.
+/// Returns the connected components that are trees, ordered by their lowest-numbered switch.
 pub fn trees(fabric: &Fabric) -> Vec<TreeShape> {
     let graph = SwitchGraph::new(fabric);
     let (ranks, islands) = tops::ranked(fabric, &graph);
@@ -80,7 +81,8 @@ fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversub
     })
 }
 
-/// Capacity from below divided by capacity upwards; `None` if there is none below or above.
+/// Returns the downward capacity of a switch divided by its upward capacity; `None` if either is
+/// zero.
 fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool) -> Option<f64> {
     let (mut below, mut up) = (0, 0);
     for channel in fabric.channels_from(switch) {
@@ -100,7 +102,7 @@ fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool)
     (below > 0 && up > 0).then_some(ratio)
 }
 
-/// Rate of a channel in bytes per second, or 1 if some rates are unknown.
+/// Returns the rate of a channel in bytes per second, or 1 if any cable's speed is unknown.
 fn width(fabric: &Fabric, channel: ChannelId, are_speeds_known: bool) -> u64 {
     let speed = fabric.cable_of(channel).speed.filter(|_| are_speeds_known);
     speed.map_or(1, |speed| speed.rate().bytes_per_second())

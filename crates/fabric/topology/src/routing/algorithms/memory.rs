@@ -1,4 +1,4 @@
-//! Memory needed by routes, computed before it is allocated.
+//! Memory needed by routes, computed before allocation.
 //!
 //! ```text
 //!   tables           a byte for every switch and endpoint
@@ -6,8 +6,8 @@
 //!                    or two bytes a switch and destination switch, if there is no choice
 //! ```
 //!
-//! The size of tables is exact. The lengths of paths, and whether there is any choice, are
-//! estimated from a few destination switches.
+//! The size of tables is exact. Path lengths, and whether switches have a choice, are estimated
+//! from a few destination switches.
 
 use super::assignment::Outlook;
 use super::rule::{Form, Rule};
@@ -15,25 +15,25 @@ use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{Fabric, NodeId};
 use std::fmt;
 
-/// Default limit in bytes: the memory of a small computer.
+/// Default memory limit in bytes, suitable for a small computer.
 pub const ROUTE_BYTES_MAX: u64 = 4 << 30;
 
-/// Number of pairs of a switch and an endpoint up to which memory is not estimated.
+/// Number of (switch, endpoint) pairs below which memory is not estimated.
 const PAIRS_SMALL: u64 = 1_000_000;
 
 /// Maximum number of destination switches sampled for path lengths and choices.
 const SAMPLES: usize = 16;
 
-/// One part of the memory.
+/// Contribution to the memory needed by routes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPart {
-    /// Description, for people.
+    /// Description for users.
     pub what: String,
     /// Size in bytes.
     pub bytes: u64,
 }
 
-/// Memory needed by routes.
+/// Memory needed by routes, in parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RouteMemory {
     parts: Vec<MemoryPart>,
@@ -63,19 +63,20 @@ impl RouteMemory {
         Self { parts }
     }
 
-    /// Sum of all parts.
+    /// Returns the total in bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bytes))
     }
 
-    /// Parts, the largest first; none for small fabrics.
+    /// Returns the parts, largest first; empty for small fabrics.
     pub fn parts(&self) -> &[MemoryPart] {
         &self.parts
     }
 }
 
 impl fmt::Display for RouteMemory {
-    /// Formats like `about 12.3 GB (10 GB for this, 2.3 GB for that)`.
+    /// Formats the total and its parts, for example
+    /// `about 12.3 GB (10 GB for this, 2.3 GB for that)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |part: &MemoryPart| format!("{} for {}", Rounded(part.bytes), part.what);
         let parts: Vec<String> = self.parts.iter().map(part).collect();
@@ -83,7 +84,7 @@ impl fmt::Display for RouteMemory {
     }
 }
 
-/// Size in bytes, displayed with up to three digits.
+/// Size in bytes, displayed with one decimal below 100 units.
 pub(super) struct Rounded(pub(super) u64);
 
 impl fmt::Display for Rounded {
@@ -150,11 +151,11 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     let Size { sources, rows, port, .. } = size;
     let count = sources.saturating_mul(*rows);
     let hops = mean_hops(graph);
-    // Each path takes an offset, and a port per hop.
+    // Each path takes an offset (4 bytes), and a port per hop.
     let kept = count.saturating_mul(4 + port * hops);
     let mut parts = vec![part(format!("{count} paths, each of {hops} ports or so"), kept)];
     if outlooks.contains(&Outlook::WholePath) {
-        // Each path takes an offset, and a channel per hop.
+        // Each path takes an offset (8 bytes), and a channel (4 bytes) per hop.
         let laid = count.saturating_mul(8 + 4 * hops);
         parts.push(part("the same paths while they are balanced".to_owned(), laid));
     }

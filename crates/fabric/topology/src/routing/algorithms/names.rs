@@ -1,4 +1,4 @@
-//! One name, or a list of names.
+//! Parameter that is either a name or a list of names.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Error as _};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Names of switches, at least one.
+/// Switch names; at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Names in the order given.
+    /// Returns the names in the given order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }

@@ -7,8 +7,8 @@
 //!             ... s3 ...
 //! ```
 //!
-//! Invariant: a total order orients every cable; with several roots in a connected part, `peaks`
-//! changes it until one switch is the highest.
+//! Invariant: a total order of the switches orients every cable. If a connected component has
+//! several roots, `peaks` changes the order until only one switch has no higher neighbour.
 
 use super::depth_first;
 use super::error::RouteError;
@@ -25,11 +25,12 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpanningTree {
-    /// By their hops from the root; of switches at equal distance, the lower id is higher up.
+    /// By number of hops from the root; at equal distance, the switch with the lower id is higher
+    /// up.
     #[default]
     BreadthFirst,
-    /// In the order of a depth-first search, which continues to the neighbour with most cables to
-    /// visited switches; ties go to the one farthest from all others. Its authors use
+    /// By depth-first search, which continues to the neighbour with the most cables to visited
+    /// switches; ties go to the switch farthest from all others. The authors of this ranking use
     /// `root = "largest-distance"`.
     DepthFirst,
 }
@@ -37,7 +38,7 @@ pub enum SpanningTree {
 #[derive(Debug)]
 pub(super) struct Orientation {
     up: Vec<bool>,
-    /// Whether a connected part has several switches with nothing above them by rank.
+    /// Whether any connected component has several switches without a higher neighbour by rank.
     pub(super) has_several_roots: bool,
 }
 
@@ -51,8 +52,8 @@ impl Orientation {
         Ok(Self::by_rank(fabric, graph, &ranks(fabric, graph, root, tree)?))
     }
 
-    /// Orients cables towards the lower rank, of equals the lower id, then leaves one peak in each
-    /// connected part.
+    /// Orients cables towards the lower rank, or the lower id at equal ranks, then leaves one peak
+    /// in each connected component.
     pub(super) fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let mut order = Order::by_rank(graph, ranks);
         let has_several_roots = order.join_peaks(graph);

@@ -1,4 +1,5 @@
-//! One peak for each connected part, for up*/down* to join every two of its switches.
+//! Reduction to one peak per connected component, so that up*/down* joins every two of its
+//! switches.
 //!
 //! ```text
 //!   two roots                       one peak
@@ -10,21 +11,22 @@
 //!                                     s2
 //! ```
 //!
-//! A switch with nothing above it is a peak. A legal path joins two switches exactly if both reach
-//! a common switch by going up. No legal path joins two peaks, or leaves that lost all their common
-//! tops because of missing cables. Therefore, while a connected part has several peaks, the switch
-//! below most of them is lifted: it and all switches above it come before all others, in reversed
-//! order, itself first.
+//! A peak is a switch without a higher neighbour. A legal path joins two switches if and only if
+//! both reach a common switch by going up. Two peaks therefore have no legal path, nor do two
+//! leaves that lost all common tops to missing cables. While a connected component has several
+//! peaks, the switch below most of them is lifted: the switch itself and all switches above it move
+//! to the front of the order, with their own order reversed, so that the lifted switch is first.
 //!
 //! **The procedure ends with one peak.** The lifted switch replaces the peaks above it: all other
-//! lifted switches now have it above them, and the rest keep those above them. While there are two
-//! peaks, some switch is below two: otherwise neighbours, and therefore the whole connected part,
-//! would be below one.
+//! moved switches are now below it, and the remaining switches keep their higher neighbours. While
+//! there are two peaks, some switch is below two peaks; otherwise neighbours, and therefore the
+//! whole connected component, would be below the same peak.
 //!
 //! **Every pair keeps a legal path.** A legal path becomes illegal only if it went up and then down
-//! among lifted switches; then both ends of that part have a path up to the lifted switch, and one
-//! of the two is taken down. In a tree no shortest path between leaves does that: if two switches
-//! below a top are both above the lifted leaf, a path that comes up by one goes down by the same.
+//! among moved switches. Both ends of that section then have a path up to the lifted switch, and
+//! can be joined through it. In a tree, no shortest path between leaves is affected: if two
+//! switches below a top are both above the lifted leaf, a path that goes up through one of them
+//! goes down through the same one.
 //!
 //! The construction is ours.
 
@@ -33,7 +35,7 @@ use crate::routing::paths::graph::SwitchGraph;
 
 #[derive(Debug)]
 pub(super) struct Order {
-    /// By switch: its place in the order, the highest being 0.
+    /// By switch: its position in the order; the highest switch has position 0.
     places: Vec<usize>,
 }
 
@@ -64,7 +66,8 @@ impl Order {
         graph.switches().filter(tops_out).collect()
     }
 
-    /// Lifts switches until each connected part has one peak; returns whether any had several.
+    /// Lifts switches until each connected component has one peak; returns whether any component
+    /// had several.
     pub(super) fn join_peaks(&mut self, graph: &SwitchGraph) -> bool {
         let islands = graph.islands();
         let mut had_several = false;
@@ -75,7 +78,7 @@ impl Order {
         had_several
     }
 
-    /// Switch below most peaks; of equals, the last.
+    /// Finds the switch below most peaks; the lowest in the order in a tie.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];

@@ -10,7 +10,7 @@
 //!             down
 //! ```
 //!
-//! A state is a switch and a phase, that of the last channel taken.
+//! A state is a switch with the phase in which the packet arrived.
 
 use super::choices::{Choice, Choices, State};
 use super::orientation::Orientation;
@@ -60,7 +60,7 @@ pub(super) fn toward(
     })
 }
 
-/// Hops of the shortest legal path from each state.
+/// Returns the number of hops on the shortest legal path from each state.
 pub(crate) fn hops(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -76,8 +76,8 @@ pub(crate) fn hops(
     }
     while let Some(state) = queue.pop_front() {
         for step in graph.hops_from(NodeId::new(state / PHASES)) {
-            // The search runs against the packet, which comes from `step.to`: up if the step goes
-            // down.
+            // The search runs backwards: the packet comes from `step.to`, and goes up if the step
+            // goes down.
             let up = !orientation.is_up(step.channel);
             let before: &[usize] = match (up, state % PHASES) {
                 (true, MAY_GO_UP) if may_turn(step.to) => &[MAY_GO_UP, DOWN_ONLY],

@@ -1,12 +1,12 @@
-//! Queue of the choices of a switch, ordered by load.
+//! Queue of a switch's choices, ordered by load.
 //!
 //! ```text
 //!   choices of s0, the lightest first           c7 40   c9 40   c3 41   c5 41
 //!   one more path on c7, back into its place    c9 40   c3 41   c5 41   c7 41
 //! ```
 //!
-//! Loads are nearly equal: a selected channel returns near the end, and its place is searched from
-//! there. Successive destination switches with equal choices reuse the queue.
+//! Loads are nearly equal, so a selected channel returns near the end, and its new position is
+//! searched from there. Successive destination switches with the same choices reuse the queue.
 //!
 //! Invariant: every change to the load of a queued channel goes through the queue, or empties it.
 
@@ -22,8 +22,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Assigns each bundle in `paths`, given by its number of paths, to the least loaded choice; of
-    /// equals, to the lowest channel.
+    /// Assigns each bundle, given as its number of paths, to the least loaded choice; ties go to
+    /// the lowest-numbered channel.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],

@@ -1,4 +1,4 @@
-//! Roots of each connected part, towards which "up" leads.
+//! Roots of each connected component, towards which "up" leads.
 
 use super::error::RouteError;
 use super::names::Names;
@@ -9,28 +9,31 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Selection of the roots of up*/down*, separately in each connected part of the fabric.
+/// Selection of the roots of up*/down*, separately in each connected component of the fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Root {
-    /// On a tree all its top switches, so that paths spread over all of them; on other fabrics, and
-    /// for a depth-first tree, the first switch in canonical order: the one with the lowest GUID.
+    /// On a tree, all its top switches, so that paths spread over all of them. On other fabrics,
+    /// and for a depth-first tree, the first switch in canonical order, which has the lowest GUID.
     #[default]
     TopSwitches,
-    /// The first switch in canonical order: the one with the lowest GUID.
+    /// First switch in canonical order, which has the lowest GUID.
     LowestId,
-    /// The switch with the smallest sum of hops to all others; ties go to the lowest.
+    /// Switch with the smallest sum of hops to all others; the first one in canonical order in a
+    /// tie.
     #[serde(rename = "smallest-distance")]
     SmallestTotalDistance,
-    /// The switch with the largest sum of hops to all others; ties go to the lowest.
+    /// Switch with the largest sum of hops to all others; the first one in canonical order in a
+    /// tie.
     #[serde(rename = "largest-distance")]
     LargestTotalDistance,
-    /// The switch with this name, dump id or GUID, or a list of them. Connected parts without any
-    /// of them use their lowest switch.
+    /// Switch with this name, dump id or GUID, or a list of switches. Connected components without
+    /// any listed switch use their first switch in canonical order.
     Named(Names),
 }
 
-/// At least one root for each connected part; `tops` finds the top switches of trees instead.
+/// Returns at least one root for each connected component; the top switches of trees are found by
+/// `tops` instead.
 pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -79,7 +82,7 @@ pub(super) fn one_root_an_island(
     Ok(roots)
 }
 
-/// Member of `island` with the least key; of equals, the lowest.
+/// Returns the member of `island` with the least key; the lowest-numbered one in a tie.
 fn first_member<K: Ord>(
     graph: &SwitchGraph,
     islands: &[NodeId],
@@ -90,7 +93,7 @@ fn first_member<K: Ord>(
     members.min_by_key(|switch| key(*switch)).expect("an island has a switch")
 }
 
-/// Sum of hops to all other switches of the connected part.
+/// Returns the sum of hops to all other switches of the connected component.
 pub(super) fn total_distance(graph: &SwitchGraph, switch: NodeId) -> u64 {
     graph.distances(switch).into_iter().filter(|hops| *hops != UNREACHED).map(u64::from).sum()
 }

@@ -1,4 +1,4 @@
-//! Interface of a routing algorithm: parameters that give the rule for finding paths.
+//! Interface of a routing algorithm: its parameters provide the rule for finding paths.
 
 use super::Algorithm;
 use super::assignment::Outlook;
@@ -10,7 +10,7 @@ use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Place of the routing decision.
+/// Location of the routing decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -21,8 +21,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Default form: source routes if the algorithm has no tables or there are at most
-    /// [`SOURCE_PAIRS_MAX`] pairs, else tables.
+    /// Returns the default form: source routes if the algorithm has no tables or there are at most
+    /// [`SOURCE_PAIRS_MAX`] pairs, otherwise tables.
     pub fn by_default(fabric: &Fabric, algorithm: &Algorithm) -> Self {
         let graph = SwitchGraph::new(fabric);
         let sources = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
@@ -35,8 +35,8 @@ impl Form {
     }
 }
 
-/// Maximum number of pairs (of a switch with endpoints and an endpoint) for source routes by
-/// default: about 200 MB.
+/// Maximum number of (source switch, endpoint) pairs for which source routes are the default: about
+/// 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub(super) struct RouteTask<'a> {
     pub(super) form: Form,
 }
 
-/// Parameters of an algorithm; their doc comments are the help for users.
+/// Algorithm parameters; their doc comments are the help text for users.
 pub(super) trait AlgorithmParameters {
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
@@ -58,12 +58,12 @@ pub(super) trait AlgorithmParameters {
         Ok(Vec::new())
     }
 
-    /// Whether paths depend on their source, which tables cannot represent.
+    /// Returns whether paths depend on their source, which tables cannot represent.
     fn gives_source_routes_only(&self) -> bool {
         false
     }
 
-    /// Whether each source reaches all endpoints of a switch by one path.
+    /// Returns whether each source switch reaches all endpoints of a switch by one path.
     fn shares_paths(&self) -> bool {
         false
     }
@@ -74,7 +74,7 @@ pub(super) trait AlgorithmParameters {
 }
 
 pub(super) enum Rule<'a> {
-    /// Legal next channels toward a destination switch; of the given outlooks, the best result is
+    /// Legal next channels towards a destination switch. Of several outlooks, the best result is
     /// kept.
     Choices(Toward<'a>, &'static [Outlook]),
     /// Whole paths, for source routes only.

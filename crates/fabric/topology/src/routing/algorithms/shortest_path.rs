@@ -1,7 +1,7 @@
-//! Shortest path: any path with the fewest switches, or with the least latency of cables.
+//! Shortest path: any path with the fewest switches, or with the least cable latency.
 //!
-//! On trees and folded Clos networks the result is deadlock-free, because shortest paths there go
-//! up and then down; on a ring of four or more switches, or a torus, it is not.
+//! On trees and folded Clos networks the result is deadlock-free, because shortest paths go up and
+//! then down; on a ring of four or more switches, or on a torus, it is not.
 //!
 //! ```text
 //!   s0 ── s1      s0 to s2: via s1 or s3, whichever channel carries less
@@ -9,7 +9,7 @@
 //!   s3 ── s2
 //! ```
 //!
-//! `cable_cost.rs` has the weight `latency`.
+//! `cable_cost.rs` implements the weight `latency`.
 //!
 //! References: Moore, "The shortest path through a maze", 1959; Dijkstra, "A note on two problems
 //! in connexion with graphs", 1959. OpenSM calls the table form by hops "min hop".
@@ -28,23 +28,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShortestPath {
-    /// Quantity that a shortest path minimises.
+    /// Quantity that shortest paths minimise.
     pub weight: PathWeight,
-    /// With the weight `latency`: cable length added for each channel beside its own cable, for
-    /// example for the delay of a switch. By default 1 m, a cycle of BookSim.
+    /// Cable length added per channel with the weight `latency`, for example to account for switch
+    /// delay. The default of 1 m corresponds to one cycle of BookSim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_length: Option<Length>,
 }
 
-/// Quantity that a shortest path minimises.
+/// Quantity that shortest paths minimise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathWeight {
     /// Number of channels between switches.
     #[default]
     Hops,
-    /// Latency: lengths of the cables between switches, with `hop_length` for each of them. Every
-    /// such cable needs a length.
+    /// Latency: total length of the cables between switches, plus `hop_length` for each cable.
+    /// Every cable between switches needs a length.
     Latency,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     })
 }
 
-/// Converts a hop to a choice, for rules with one phase.
+/// Converts a hop to a choice, for algorithms with one phase.
 pub(crate) fn onward(step: Hop) -> Choice {
     Choice { channel: step.channel, to: State::new(step.to.index()) }
 }

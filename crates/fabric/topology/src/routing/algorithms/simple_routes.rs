@@ -1,4 +1,4 @@
-//! Simple routes: for each pair, in order, the cheapest legal path of up*/down*.
+//! Simple routes: the cheapest legal up*/down* path for each pair in turn.
 //!
 //! ```text
 //!   cost of a channel:  1 + weight x (paths on it) / (mean number of paths on a channel)
@@ -7,18 +7,19 @@
 //!     └─ s3 ─ s4 ┘      channels carry the mean, like the idle path via s3 and s4
 //! ```
 //!
-//! Myrinet's own software spread one path a pair over weighted links, and could take a longer path
-//! although a shorter legal one existed. Its weights are not known to us: a cost that rises with
-//! the load relative to the current mean of all channels between switches, and the default weight,
-//! are ours. A pair counts once for each pair of hosts that share its path.
+//! The original Myrinet software distributed one path per pair over weighted links, and could
+//! select a longer path although a shorter legal path existed. Its weights are unknown to us. The
+//! cost here, which grows with channel load relative to the current mean of all channels between
+//! switches, and the default weight are ours. A pair counts once for each pair of hosts that share
+//! its path.
 //!
-//! Pairs are processed by destination switch, destination and source, and again in passes, because
-//! the first ones saw no load. The search over (switch, phase) is A* (Hart, Nilsson and Raphael
-//! 1968), with the hops of the shortest legal path as lower bound. Costs are integers, in units of
-//! 2^-20.
+//! Pairs are processed by destination switch, destination and source. Further passes follow,
+//! because the first pairs saw no load. The search over (switch, phase) is A* (Hart, Nilsson and
+//! Raphael 1968), with the hops of the shortest legal path as lower bound. Costs are integers in
+//! units of 2^-20.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section IV-A, names "simple_routes", its UD.
+//! in COWs with Source Routing", 2001, section IV-A, "simple_routes" (its UD).
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::State;
@@ -43,14 +44,15 @@ pub struct SimpleRoutes {
     pub root: Root,
     /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
-    /// Cost of load. A channel costs 1, plus this weight times its load relative to the mean load
-    /// of all channels. 0 gives shortest legal paths without balance.
+    /// Weight of load in the cost of a channel: the cost is 1, plus this weight times the channel
+    /// load relative to the mean load of all channels. With 0, paths are shortest legal paths
+    /// without balancing.
     #[schemars(range(min = 0, max = 100))]
     pub weight: f64,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// Maximum number of rerouting passes once all pairs are routed. A pass removes and reroutes
-    /// every path; the first one without changes is the last.
+    /// Maximum number of rerouting passes after all pairs have been routed. A pass removes and
+    /// reroutes every path; passes end early if one changes nothing.
     pub passes: u32,
 }
 
@@ -85,7 +87,7 @@ impl AlgorithmParameters for SimpleRoutes {
     }
 }
 
-/// Cost of a channel without load; costs are in units of 2^-20.
+/// Cost of an unloaded channel; costs are in units of 2^-20.
 const UNIT: u64 = 1 << 20;
 const WEIGHT_MAX: f64 = 100.0;
 
@@ -155,9 +157,9 @@ fn lay(
 
 struct Prices {
     load: Load,
-    /// Number of paths, summed over all channels.
+    /// Sum of the number of paths over all channels.
     total: u64,
-    /// Weight times the number of channels between switches, in units of cost.
+    /// Weight times the number of channels between switches, in cost units.
     weight: f64,
 }
 
@@ -194,7 +196,7 @@ struct Cheapest {
     /// Number of the last search that reached this state.
     search: u64,
     paid: u64,
-    /// Previous state, and the channel from there.
+    /// Previous state, and the channel from it.
     by: Option<(State, ChannelId)>,
 }
 

@@ -1,5 +1,5 @@
-//! Smart routing: paths that share the load evenly, made deadlock-free by breaking every cycle of
-//! dependencies at the least cost.
+//! Smart routing: paths that share the load evenly, made deadlock-free by breaking every dependency
+//! cycle at the least cost.
 //!
 //! ```text
 //!   shortest paths, by load ──► break cycles ──────────────────────┐
@@ -8,14 +8,14 @@
 //! ```
 //!
 //! A **reconstruction** after L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories,
-//! HPL-95-69, 1995, of which we know the idea (break cycles with the least effect on traffic,
-//! balance the paths over the remaining turns), not the program. Ours are the price of a turn, the
-//! handling of cycles whose turns are all needed (`cycles.rs`, `order.rs`), numbering and detours
-//! (`balance.rs`), and the choice among three starts. With equal links the bound on all-to-all
-//! traffic is never lower than that of [`super::UpDown`].
+//! HPL-95-69, 1995. We know the idea (break cycles with the least effect on traffic, then balance
+//! the paths over the remaining turns), but not the program. The price of a turn, the handling of
+//! cycles whose turns are all needed (`cycles.rs`, `order.rs`), numbering and detours
+//! (`balance.rs`), and the three starting points are ours. With equal links, the bound on
+//! all-to-all traffic is never lower than with [`super::UpDown`].
 //!
-//! The number of forbidden turns, each with searches, grows with the square of a switch's cables:
-//! hence the limits [`SWITCHES_MAX`] and [`TURNS_MAX`].
+//! The number of forbidden turns, each of which requires searches, grows with the square of a
+//! switch's cables; hence the limits [`SWITCHES_MAX`] and [`TURNS_MAX`].
 //!
 //! Invariant: the dependencies of the result have no cycle.
 
@@ -42,7 +42,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turns::TurnIndex;
 
-/// Parameters of `smart`: none.
+/// Parameters of `smart` (none).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Smart {}
@@ -58,9 +58,9 @@ impl AlgorithmParameters for Smart {
     }
 }
 
-/// Maximum number of switches, for an acceptable search time.
+/// Maximum number of switches for an acceptable search time.
 const SWITCHES_MAX: usize = 64;
-/// Maximum number of turns, from a channel into a switch to one out of it.
+/// Maximum number of turns (a channel into a switch followed by a channel out of it).
 const TURNS_MAX: usize = 50_000;
 
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {
@@ -87,7 +87,7 @@ fn turn_count(graph: &SwitchGraph) -> usize {
     graph.switches().map(|switch| graph.hops_from(switch).len().pow(2)).sum()
 }
 
-/// Returns routes of up*/down*, which balancing must match or improve.
+/// Returns up*/down* routes, which balancing must match or improve.
 fn of_up_down(fabric: &Fabric, graph: &SwitchGraph) -> SourceRoutes {
     let UpDown { root, tree } = UpDown::default();
     let orientation = Orientation::new(fabric, graph, &root, tree).expect("there is a lowest id");

@@ -1,4 +1,4 @@
-//! Assignment of tables: the entries of all switches toward one destination switch.
+//! Assignment of table entries, at all switches, for one destination switch at a time.
 //!
 //! ```text
 //!   toward the hosts of t, farthest switch first:   s0 ─► a, b      paths through a: those of s0
@@ -6,12 +6,14 @@
 //!                                                   a, b ─► t       host
 //! ```
 //!
-//! The next channel depends on other switches only by the number of passing paths. Therefore a
-//! switch chooses for all hosts of a destination switch at once, after all switches farther away,
-//! with the result of a host-by-host assignment ([`Queue`]). With whole paths as criterion, entries
-//! are assigned host by host, because the choices of other switches matter.
+//! The choice of the next channel depends on other switches only through the number of passing
+//! paths. A switch can therefore choose for all hosts of a destination switch at once, after all
+//! switches farther away, with the same result as a host-by-host assignment ([`Queue`]). If whole
+//! paths are compared, entries are assigned host by host, because the choices of other switches
+//! matter.
 //!
-//! Cost: visits to all choices, once per destination switch, or once per endpoint with whole paths.
+//! Cost: all choices are visited once per destination switch, or once per endpoint if whole paths
+//! are compared.
 
 use super::assignment::{Assigned, Load, Outlook, first_by};
 use super::choices::{Choice, Choices, State};
@@ -23,7 +25,7 @@ use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 /// Computes tables; requires choices with one phase, because a table entry does not depend on the
-/// source of a packet.
+/// packet source.
 pub(super) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -76,7 +78,7 @@ struct Columns<'a> {
     graph: &'a SwitchGraph,
     hosts: Vec<u64>,
     queues: Vec<Queue>,
-    /// By switch and endpoint: passing paths known so far.
+    /// By switch and endpoint: passing paths assigned so far.
     paths: Vec<u64>,
     /// By endpoint: paths through the current switch.
     own: Vec<u64>,
@@ -123,11 +125,11 @@ impl<'a> Columns<'a> {
 /// Assignment by the load of whole paths.
 struct Column<'a> {
     choices: &'a Choices,
-    /// States, the farthest first.
+    /// States, farthest first.
     order: &'a [State],
-    /// By state: hosts at its switch.
+    /// By state: number of hosts at its switch.
     hosts: &'a [u64],
-    /// By state: passing paths known so far.
+    /// By state: passing paths assigned so far.
     paths: Vec<u64>,
 }
 
@@ -136,9 +138,9 @@ impl<'a> Column<'a> {
         Self { choices, order, hosts, paths: vec![0; hosts.len()] }
     }
 
-    /// Fills a column from the farthest switch on: the paths through a switch are known when its
-    /// entry is chosen. They are added to the least load from there on, because they will all take
-    /// one channel.
+    /// Fills a column, farthest switch first, so that the number of paths through a switch is known
+    /// when its entry is chosen. These paths are added to the least load of the remaining channels,
+    /// because all of them will take the same channel.
     fn fill(
         &mut self,
         leads_to_host: bool,
@@ -162,8 +164,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Choice with the least loaded busiest channel; `onward` is the least possible load of each
-    /// state.
+    /// Returns the choice with the least loaded busiest channel; `onward` is the least possible
+    /// load from each state on.
     fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
         let onto = |choice: &Choice| load.on(choice.channel);
         let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
@@ -174,7 +176,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Computes tables for destination switches, which use equally long paths in round robin.
+/// Computes tables for destination switches; equally long paths are used in round-robin order.
 pub(super) fn switch_tables(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -278,7 +280,7 @@ mod tests {
 
     #[test]
     fn channel_load_counts_forced_and_free_choices() {
-        // Paths lead from s0 to s3 via s1 or s2, and to s1 by the first channel only. Aggregation
+        // Paths from s0 to s3 lead via s1 or s2; paths to s1 have a single choice. Aggregation
         // nodes have no weight.
         let mut builder = FabricBuilder::new();
         let mut guids = (1..).map(Guid);

@@ -1,4 +1,4 @@
-//! Top switches of a tree, found from its hosts.
+//! Top switches of a tree, derived from its hosts.
 //!
 //! ```text
 //!   rank 0    s0    s1     tops: nearest to all leaves together
@@ -9,21 +9,23 @@
 //!            h0 h1  h2 h3
 //! ```
 //!
-//! A connected part is a tree if up*/down* from its tops preserves nearly all its shortest paths:
+//! A connected component is a tree if up*/down* from its tops preserves nearly all its shortest
+//! paths:
 //!
-//! 1. **Leaves** have more than a third of the mean number of hosts per switch with hosts: a server
-//!    at a spine does not make it a leaf.
+//! 1. **Leaves** have more than a third of the mean number of hosts per switch with hosts, so a
+//!    server at a spine does not make the spine a leaf.
 //! 2. **Tops** are other switches with a smaller sum of squared hops to all leaves than each
-//!    neighbour. Squared, because with two pods the mean distance of a switch in the middle of one
-//!    pod equals that of a top. Ranks are hops to the nearest top.
-//! 3. **Inverted switches are corrected.** A switch without hosts or lower neighbours that is on
-//!    shortest paths between leaves is a top that lost cables: it gets the rank above that of its
+//!    neighbour. Hops are squared because, with two pods, the mean distance of a switch in the
+//!    middle of one pod equals that of a top. Ranks are hops to the nearest top.
+//! 3. **Inverted switches are corrected.** A switch without hosts and without lower neighbours that
+//!    is on shortest paths between leaves is a top that lost cables. It gets the rank above its
 //!    neighbours.
-//! 4. **The check.** No cable joins equal ranks; switches below a leaf have no other path up; and
-//!    at most one pair of hosts in twenty loses all its shortest paths, as with missing cables.
-//! 5. **Tops at several heights** fail the check: for example a switch that joins the leaves of one
-//!    pod beside a core that joins all pods. Ranks are then counted from the leaves up, with the
-//!    checks of cables and of shortest paths. Otherwise the connected part is not a tree.
+//! 4. **Checks.** No cable joins equal ranks; switches below a leaf have no other path up; and at
+//!    most one pair of hosts in twenty loses all its shortest paths, as with missing cables.
+//! 5. **Tops at several heights** fail the checks: for example, a switch that joins the leaves of
+//!    one pod besides a core that joins all pods. Ranks are then counted upwards from the leaves,
+//!    with the same checks of cables and shortest paths. If these also fail, the connected
+//!    component is not a tree.
 //!
 //! ```text
 //!   rank 0         c           tops: c, and p at another height
@@ -33,11 +35,11 @@
 //!   rank 2 l   l       l
 //! ```
 //!
-//! If every switch has hosts, as in tori, meshes and irregular networks, none is a top.
+//! If every switch has hosts, as in tori, meshes and irregular networks, there are no tops.
 //!
-//! Reference: ranks are those of OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is
-//! ours: OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) finds none if leaves are at several
-//! depths, and takes a leaf without hosts for one.
+//! Reference: ranks as in OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is ours:
+//! OpenSM's rule (`osm_updn_find_root_nodes_by_min_hop`) finds no tops if leaves have different
+//! depths, and mistakes a leaf without hosts for a top.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;
@@ -45,17 +47,18 @@ use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
-/// Divisor of the mean number of hosts per switch; a leaf has more than the quotient.
+/// Divisor of the mean number of hosts per switch; a leaf has more hosts than the quotient.
 const MEAN_PER_LEAF: u64 = 3;
-/// At most one pair in this many may lose its shortest paths.
+/// At most one in this many pairs may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
-/// Rank of each switch in trees; elsewhere its hops to the lowest switch of the connected part.
+/// Returns the rank of each switch in a tree; outside trees, its hops to the lowest-numbered switch
+/// of the connected component.
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
     ranked(fabric, graph).0
 }
 
-/// Rank of each switch, and the trees ordered by their lowest switch.
+/// Returns the rank of each switch, and the trees ordered by their lowest-numbered switch.
 pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, Vec<Island<'a>>) {
     let islands = graph.islands();
     let lowest: Vec<_> =
@@ -98,7 +101,8 @@ impl<'a> Island<'a> {
         Self { graph, members, leaves }
     }
 
-    /// Hops from each switch to the nearest top; `None` if the island is not a tree.
+    /// Returns the hops from each switch to the nearest top; `None` if the connected component is
+    /// not a tree.
     fn ranks_below_tops(&self) -> Option<Vec<u32>> {
         let tops = self.tops();
         if tops.is_empty() || self.leaves.len() < 2 {
@@ -113,7 +117,8 @@ impl<'a> Island<'a> {
         self.leaves.iter().all(ends_there).then_some(ranks)
     }
 
-    /// Ranks that decrease with the hops to the nearest leaf; `None` if the island is not a tree.
+    /// Returns ranks that decrease with the hops to the nearest leaf; `None` if the connected
+    /// component is not a tree.
     fn ranks_above_leaves(&self) -> Option<Vec<u32>> {
         if self.leaves.len() == self.members.len() || self.leaves.len() < 2 {
             return None;
@@ -165,7 +170,7 @@ impl<'a> Island<'a> {
         Threads::for_steps((searches * self.graph.hop_count()) as u64)
     }
 
-    /// Whether every cable joins switches of different ranks.
+    /// Returns whether every cable joins switches of different ranks.
     fn is_layered(&self, ranks: &[u32]) -> bool {
         let differs = |switch: NodeId| {
             let rank = ranks[switch.index()];
@@ -174,7 +179,7 @@ impl<'a> Island<'a> {
         self.members.iter().all(|switch| differs(*switch))
     }
 
-    /// Corrects inverted switches; ends because ranks fall each time.
+    /// Corrects inverted switches; terminates because ranks decrease each time.
     fn turn_over(&self, ranks: &mut [u32]) {
         loop {
             let stands = |switch: &NodeId| self.is_upside_down(*switch, ranks);
@@ -183,14 +188,15 @@ impl<'a> Island<'a> {
             if turned.is_empty() {
                 return;
             }
-            // Each of these switches is below all its neighbours: no two are neighbours.
+            // Each inverted switch is below all its neighbours, so no two of them are neighbours.
             for switch in turned {
                 ranks[switch.index()] -= 2;
             }
         }
     }
 
-    /// Whether a switch without hosts has all neighbours above it, none of them a top.
+    /// Returns whether a switch has no hosts and all its neighbours are above it, none of them a
+    /// top.
     fn is_upside_down(&self, switch: NodeId, ranks: &[u32]) -> bool {
         let rank = ranks[switch.index()];
         let mut neighbours = self.graph.hops_from(switch).iter();
@@ -220,7 +226,7 @@ impl<'a> Island<'a> {
         passed
     }
 
-    /// Whether the switches below a leaf are reached only through it.
+    /// Returns whether the switches below a leaf are reached only through this leaf.
     fn nothing_passes_through(&self, leaf: NodeId, ranks: &[u32]) -> bool {
         let below = |switch: NodeId, of: NodeId| ranks[switch.index()] > ranks[of.index()];
         let steps = self.graph.hops_from(leaf);
@@ -236,7 +242,7 @@ impl<'a> Island<'a> {
         detours * PAIRS_PER_DETOUR <= pairs
     }
 
-    /// Number of pairs of hosts on different switches, and of those that lose all shortest paths.
+    /// Counts the pairs of hosts on different switches, and those that lose all shortest paths.
     fn detours(&self, orientation: &Orientation, threads: Threads) -> (u64, u64) {
         let hosts = |switch: NodeId| u64::from(self.graph.host_count(switch));
         let with_hosts: Vec<_> =

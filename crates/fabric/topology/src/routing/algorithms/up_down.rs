@@ -9,26 +9,27 @@
 //! ```
 //!
 //! A channel goes up if it leads to a lower rank, or to a lower id at equal ranks; `peaks` leaves
-//! one switch of a connected part with nothing above it. Neither up nor down channels alone form a
-//! cycle, and a mixed one needs the forbidden turn: the routes are deadlock-free on any fabric. A
-//! legal path via the peak joins every two switches of a connected part.
+//! one switch per connected component without a higher neighbour. Neither up nor down channels
+//! alone form a cycle, and a mixed cycle contains the forbidden turn, so the routes are
+//! deadlock-free on any fabric. A legal path via the peak joins every two switches of a connected
+//! component.
 //!
-//! **Source form.** The shortest legal path: O(switches + cables) per destination switch.
+//! **Source form.** The shortest legal path is used: O(switches + cables) per destination switch.
 //!
-//! **Table form.** A table entry does not depend on the source, hence each switch must settle for
-//! one state. The backward search settles a switch as soon as a legal move joins it to a settled
-//! one: as *down only* if that is possible at this distance, else as *up first*. A down-only switch
-//! continues to others of this kind, an up-first switch to any. Every path is therefore legal, but
-//! may be longer than the shortest legal one.
+//! **Table form.** A table entry does not depend on the source, so each switch must settle for one
+//! state. The backward search settles a switch as soon as a legal move joins it to a settled
+//! switch: as *down only* if that is possible at this distance, otherwise as *up first*. A
+//! down-only switch forwards only to down-only switches, an up-first switch to any. Every path is
+//! therefore legal, but may be longer than the shortest legal path.
 //!
-//! Every switch is settled. Take the highest down-only switch. If it were not the peak, a neighbour
-//! above it would reach it downwards and thus be settled: down only, although it is higher; or up
-//! first, which leads to a down-only switch that is higher still. Either contradicts the choice;
-//! the peak is settled, and all switches reach it going up.
+//! Every switch is settled. Consider the highest down-only switch. If it were not the peak, a
+//! neighbour above it would reach it downwards and would therefore be settled: either as down only,
+//! although it is higher, or as up first, which leads to an even higher down-only switch. Both
+//! contradict the choice, so the peak is settled, and all other switches reach it by going up.
 //!
 //! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
 //! point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the table form
-//! (which sends equal ranks up to the *larger* id).
+//! (in which, at equal ranks, up leads to the *larger* id).
 
 use super::choices::{Choice, Choices};
 use super::error::RouteError;
@@ -82,7 +83,7 @@ pub(super) fn toward_by_source(
     phases::toward(graph, orientation, destination, |_| false)
 }
 
-/// Choices for tables that contain only legal paths.
+/// Returns choices for tables that contain only legal paths.
 pub(super) fn toward_by_table(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -123,8 +124,8 @@ fn settle(graph: &SwitchGraph, orientation: &Orientation, destination: NodeId) -
                 hops[far] = hops[near.index()] + 1;
                 queue.push_back(step.to);
             }
-            // All states of this distance are collected before the switch's neighbours are visited,
-            // because the queue holds nearer switches first.
+            // All states at this distance are collected before the neighbours of the switch are
+            // visited, because the queue holds nearer switches first.
             down_only[far] |= downwards && hops[far] == hops[near.index()] + 1;
         }
     }

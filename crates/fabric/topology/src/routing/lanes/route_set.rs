@@ -42,6 +42,7 @@ impl From<ChannelId> for Buffer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
     pub(crate) channel: ChannelId,
+    /// Never empty.
     pub(crate) lanes: LaneSet,
 }
 

@@ -1,9 +1,9 @@
-//! Balances the load of cycle-free paths, and keeps them cycle-free.
+//! Load balancing of cycle-free paths that keeps them cycle-free.
 //!
-//! Channels are numbered to increase along every path; another path with increasing numbers then
-//! forms no cycle. Rounds reassign every demand to the least loaded of the shortest increasing
-//! paths. At last demands on the busiest channel are moved to detours whose channels all stay less
-//! busy than it was.
+//! Channels are numbered so that the numbers increase along every path; further paths with
+//! increasing numbers then form no cycle. Each round reassigns every demand to the least loaded of
+//! the shortest increasing paths. Finally, demands on the busiest channel are moved to detours on
+//! which every channel stays below the load of that channel.
 
 use super::paths::Paths;
 use super::search::LightestPaths;
@@ -45,14 +45,14 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// Moves demands off the busiest channels; each step makes no other channel as busy.
+/// Moves demands off the busiest channels; a step never loads another channel as heavily.
 fn relieve(paths: &mut Paths<'_>) {
     let numbers = numbers(paths);
     let mut search = LightestPaths::new(paths.index.channel_count());
     while relieve_busiest(paths, &numbers, &mut search) {}
 }
 
-/// Moves one demand off the busiest channel; returns `false` if none can be moved.
+/// Moves one demand off the busiest channel; returns `false` if no demand can be moved.
 fn relieve_busiest(
     paths: &mut Paths<'_>,
     numbers: &[Reverse<u32>],

@@ -1,13 +1,14 @@
-//! Breaks cycles of dependencies, one turn at a time.
+//! Removal of dependency cycles, one turn at a time.
 //!
 //! ```text
 //!   a ► b ► c ► a      each turn of a shortest cycle is priced: what its paths cost without it
 //!       └ forbidden    the cheapest is forbidden, and its paths are rerouted
 //! ```
 //!
-//! The price of a turn is the total growth, in channels, of its host-to-host paths; of equals, the
-//! turn with fewer paths is forbidden. A turn that some pair needs is kept; without an order of the
-//! switches (`order.rs`) a cycle may arise whose turns must all be kept.
+//! The price of a turn is the total growth of its host-to-host paths, in channels, if the turn is
+//! forbidden; in a tie, the turn with fewer paths is forbidden. A turn that some pair needs is
+//! kept. Without an order of the switches (`order.rs`), a cycle may arise in which every turn must
+//! be kept.
 
 use super::order::Order;
 use super::paths::Paths;
@@ -29,7 +30,7 @@ pub(super) struct Breaking<'a> {
 impl<'a> Breaking<'a> {
     pub(super) fn new(paths: Paths<'a>, order: Option<Order>) -> Self {
         let turns = paths.index.all(paths.graph);
-        // A turn back into the channel's own cable is of no use.
+        // A turn back into the same cable is useless.
         let is_allowed = turns.map(|turn| turn.wanted != Fabric::reverse(turn.held)).collect();
         let search = LightestPaths::new(paths.index.channel_count());
         let demands = paths.demands();
@@ -38,8 +39,8 @@ impl<'a> Breaking<'a> {
         breaking
     }
 
-    /// Breaks all cycles; `None` if a cycle has no turn that may be forbidden, which an order
-    /// prevents.
+    /// Breaks all cycles; returns `None` if no turn of a cycle can be forbidden, which cannot
+    /// happen with an order.
     pub(super) fn run(mut self) -> Option<Paths<'a>> {
         loop {
             let graph = self.paths.dependencies();
@@ -75,8 +76,8 @@ impl<'a> Breaking<'a> {
         order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
     }
 
-    /// Number of additional channels that the host-to-host paths on a turn would need without it,
-    /// and number of these paths; `None` if one needs the turn.
+    /// Returns the additional channels that the host-to-host paths on a turn would need without it,
+    /// and the number of these paths; `None` if a pair needs the turn.
     fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
         let mut paths = 0;
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();
@@ -118,7 +119,7 @@ impl<'a> Breaking<'a> {
         }
     }
 
-    /// Switches before, at and after a turn.
+    /// Returns the switches before, at and after a turn.
     fn corner(&self, turn: Turn) -> [NodeId; 3] {
         let target = |channel| self.paths.index.target(channel);
         [target(Fabric::reverse(turn.held)), target(turn.held), target(turn.wanted)]

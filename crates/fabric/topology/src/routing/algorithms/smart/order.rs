@@ -1,16 +1,17 @@
-//! Order of the switches that forbidden turns must leave possible.
+//! Order of the switches that must remain possible while turns are forbidden.
 //!
 //! ```text
 //!   forbidden:  u ─► v ─► w        so v must come after u and after w
 //! ```
 //!
-//! Take any order of a connected part that gives each switch but the first an earlier neighbour,
-//! and call "up" each channel to an earlier switch. Up*/down* by this order joins all switches,
-//! without turns from an earlier switch to an earlier one. While an order has the switch of every
-//! forbidden turn after both others, all pairs therefore have a path; and on any cycle of
-//! dependencies some turn leads down and up, and may be forbidden without changing the order.
+//! Take any order of a connected component in which each switch except the first has an earlier
+//! neighbour, and call each channel to an earlier switch "up". Up*/down* with this order joins all
+//! switches, and never turns at a switch from one earlier switch to another. If, in some order, the
+//! switch of every forbidden turn comes after both of its neighbours, all pairs therefore have a
+//! path. Moreover, any dependency cycle contains a turn from down to up, which can be forbidden
+//! without changing the order.
 //!
-//! The order is not fixed beforehand, but results from the forbidden turns.
+//! The order is not fixed in advance, but results from the forbidden turns.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
@@ -18,11 +19,11 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// By switch: first switch of its connected part.
+    /// By switch: first switch of its connected component.
     islands: Vec<NodeId>,
     /// By switch: switches that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
-    /// By switch: place in a valid order of its connected part.
+    /// By switch: position in a valid order of its connected component.
     place: Vec<usize>,
 }
 
@@ -51,8 +52,8 @@ impl Order {
         self.places_without(graph, turn).is_some()
     }
 
-    /// Places in an order that permits forbidding `turn`; empty if the current one does, `None` if
-    /// none does.
+    /// Returns the positions in an order that permits forbidding `turn`; empty if the current order
+    /// permits it, `None` if no order does.
     fn places_without(
         &self,
         graph: &SwitchGraph,
@@ -84,7 +85,7 @@ impl Order {
         Some(whole.into_iter().enumerate().map(|(place, switch)| (switch, place)).collect())
     }
 
-    /// Longest valid order from `root`; adding a switch never excludes another.
+    /// Returns the longest valid order from `root`; adding a switch never excludes another.
     fn taken_in(&self, graph: &SwitchGraph, members: &[NodeId], root: NodeId) -> Vec<NodeId> {
         let mut is_in = vec![false; graph.switch_count()];
         is_in[root.index()] = true;

@@ -1,4 +1,4 @@
-//! Paths assigned so far, and their load on channels and turns.
+//! Assigned paths, and their load on channels and turns.
 
 use super::search::{Ground, LightestPaths};
 use super::turns::{Turn, TurnIndex, turns_of};
@@ -10,7 +10,7 @@ use gingham_kernel::id_type;
 use std::collections::BTreeSet;
 
 id_type!(
-    /// Index of a demand: a path that is wanted.
+    /// Index of a demand, a request for a path between a source switch and a destination.
     DemandId
 );
 
@@ -19,21 +19,21 @@ struct Demand {
     source: NodeId,
     switch: NodeId,
     to: EndpointId,
-    /// Host-to-host paths that it represents.
+    /// Number of host-to-host paths that the demand represents.
     weight: u64,
 }
 
-/// A path for each demand, ordered by destination switch, destination and source switch.
+/// Path of each demand, ordered by destination switch, destination and source switch.
 #[derive(Clone, Debug)]
 pub(super) struct Paths<'a> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
     demands: Vec<Demand>,
-    /// Channels between switches on the path of each demand; `None` while it has no path.
+    /// By demand: channels between switches on its path; `None` without a path.
     by_demand: Vec<Option<Vec<ChannelId>>>,
-    /// Host-to-host paths on each channel.
+    /// By channel: number of host-to-host paths.
     load: Vec<u64>,
-    /// By turn: demands on it, whatever their weight.
+    /// By turn: number of demands on it, regardless of their weight.
     uses: Vec<u32>,
     /// By channel: demands on it.
     takers: Vec<BTreeSet<DemandId>>,
@@ -85,7 +85,7 @@ impl<'a> Paths<'a> {
         &self.takers[channel.index()]
     }
 
-    /// Demands whose paths use a turn.
+    /// Returns the demands whose paths use a turn.
     pub(super) fn makers(&self, turn: Turn) -> Vec<DemandId> {
         let makes = |demand: &&DemandId| {
             self.path(**demand).is_some_and(|path| turns_of(path).any(|made| made == turn))
@@ -133,12 +133,13 @@ impl<'a> Paths<'a> {
         DependencyGraph::from_edges(self.index.channel_count(), &edges)
     }
 
-    /// Cost to be minimised: load of the busiest channel, then the sum over all channels.
+    /// Returns the cost to be minimised: the load of the busiest channel, then the sum over all
+    /// channels.
     pub(super) fn burden(&self) -> (u64, u64) {
         (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
     }
 
-    /// Uses the paths of `routes`, which must have no in-transit hosts.
+    /// Assigns the paths of `routes`, which must have no in-transit hosts.
     pub(super) fn adopt(&mut self, fabric: &Fabric, routes: &SourceRoutes) {
         for id in self.demands() {
             let Demand { source, to, .. } = self.demands[id.index()];

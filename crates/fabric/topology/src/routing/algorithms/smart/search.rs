@@ -1,9 +1,9 @@
 //! Search for the least loaded of the shortest legal paths.
 //!
-//! Breadth-first search over channels, because legality depends on the channel that a packet holds.
-//! Two sweeps find, among the shortest paths, those with the least loaded busiest channel and, of
-//! those, one with the least total load. A path may visit a switch twice if the turn that would
-//! avoid it is forbidden.
+//! The breadth-first search visits channels instead of switches, because legality depends on the
+//! channel that a packet holds. Two sweeps over the shortest paths first minimise the load of the
+//! busiest channel, then the total load. A path may visit a switch twice if the turn that would
+//! avoid the second visit is forbidden.
 
 use super::turns::TurnIndex;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
@@ -13,19 +13,19 @@ const UNWEIGHED: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct LightestPaths {
-    /// By channel: number of channels on a shortest path up to and including it, or [`UNREACHED`].
+    /// By channel: length of a shortest path that ends with it, in channels; or [`UNREACHED`].
     hops: Vec<u32>,
-    /// Channels reached, the nearest first.
+    /// Reached channels, nearest first.
     order: Vec<ChannelId>,
     weight: Vec<u64>,
-    /// By channel: the one before it on its shortest path.
+    /// By channel: previous channel on its shortest path.
     before: Vec<Option<ChannelId>>,
 }
 
 pub(super) struct Ground<'a, L> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
-    /// Whether a packet that holds the first channel, or none yet, may take the second.
+    /// Whether a packet that holds the first channel (`None` at the source) may take the second.
     pub(super) is_lawful: L,
 }
 
@@ -99,7 +99,7 @@ impl LightestPaths {
         Some(self.way_to(last))
     }
 
-    /// Weighs the shortest paths, and returns the last channel of the lightest.
+    /// Weighs the shortest paths, and returns the last channel of the lightest path.
     fn sweep<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,

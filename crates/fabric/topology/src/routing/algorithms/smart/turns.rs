@@ -15,11 +15,11 @@ pub(super) struct Turn {
 
 #[derive(Debug)]
 pub(super) struct TurnIndex {
-    /// Index of each channel's first turn, then the total.
+    /// By channel: index of its first turn; then the total.
     first: Vec<usize>,
-    /// By channel: its position among the hops of the switch that it leaves.
+    /// By channel: its position among the hops of its source switch.
     place: Vec<usize>,
-    /// For each channel between switches: the switch at its end.
+    /// By channel: target switch, if it joins two switches.
     target: Vec<Option<NodeId>>,
 }
 
@@ -41,7 +41,7 @@ impl TurnIndex {
         Self { first, place, target }
     }
 
-    /// Number of channels, including those of endpoints.
+    /// Returns the number of channels, including host channels.
     pub(super) fn channel_count(&self) -> usize {
         self.place.len()
     }
