@@ -1,8 +1,8 @@
-//! Checks of a fabric for probable faults, and a summary of it in numbers.
+//! Checks of a fabric for probable faults, and a numerical summary.
 //!
-//! Readers of `format` add findings that only the text of a dump shows.
+//! Readers of `format` add findings that only the text of a dump reveals.
 //!
-//! Invariant: the order of findings does not depend on the source.
+//! Invariant: the order of findings does not depend on the source of the fabric.
 
 mod addresses;
 mod distance;
@@ -21,7 +21,7 @@ pub use summary::{PortUse, Summary, summary};
 
 use crate::{Fabric, Finding, FindingKind, NodeKind};
 
-/// All findings about `fabric`, grouped by check.
+/// Returns all findings about `fabric`, grouped by check.
 pub fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut findings = islands::check(fabric);
     findings.extend(uncabled_hosts(fabric));
@@ -49,7 +49,7 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Reports cables within one node, which no route uses.
+/// Reports cables between ports of the same node, which no route uses.
 fn loops(fabric: &Fabric) -> impl Iterator<Item = Finding> {
     let loops = fabric.cables().iter().filter(|cable| cable.ends[0].node == cable.ends[1].node);
     loops.map(|cable| {

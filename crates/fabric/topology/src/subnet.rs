@@ -1,4 +1,5 @@
-//! Decisions of a subnet manager, read from the output of its tools, and written back.
+//! Configuration of a running InfiniBand subnet, read from the output of its tools, and written
+//! back.
 //!
 //! ```text
 //!   dump_lfts, opensm-lfts.dump, opensm.fdbs ──► TableDump ──┐
@@ -8,14 +9,14 @@
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```
 //!
-//! Errors and findings are those of [`format`](mod@crate::format); a text of another fabric is an
-//! error. [`Routes::trace`](crate::Routes::trace) finds loops and black holes.
+//! Errors and findings are reported as in [`format`](mod@crate::format); a dump from another fabric
+//! is an error. [`Routes::trace`](crate::Routes::trace) finds loops and black holes.
 //!
 //! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
 //! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume
-//! 1, sections 7.6 (lanes and service levels), 14.2.5 (their tables).
+//! 1, sections 7.6 (lanes and service levels) and 14.2.5 (tables).
 //!
-//! Invariants: no reader panics; findings come in one order.
+//! Invariants: readers never panic; the order of findings is deterministic.
 
 pub mod arbitration;
 pub mod conf;

@@ -1,4 +1,4 @@
-//! GUIDs and LIDs shared by two devices, and invalid LIDs.
+//! Check for GUIDs and LIDs shared by several devices, and for invalid LIDs.
 
 use crate::subnet::LID_MAX;
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId, PortRef};
@@ -11,7 +11,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Reports shared GUIDs, except within a device.
+/// Reports GUIDs shared by several devices.
 fn guids(fabric: &Fabric) -> Vec<Finding> {
     let mut owners: BTreeMap<Guid, BTreeSet<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids() {
@@ -31,8 +31,8 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Reports LIDs outside the unicast range, in one finding if all are 0, as before any subnet
-/// manager.
+/// Reports LIDs outside the unicast range; in a single finding if all LIDs are 0, because no subnet
+/// manager has run.
 fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     let reported: Vec<(u16, PortRef)> = addresses(fabric).collect();
     let wrong = || reported.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
@@ -58,7 +58,7 @@ fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
     })
 }
 
-/// Reports overlapping LID ranges: with LMC `m`, a port has 2^m LIDs from its base LID on.
+/// Reports overlapping LID ranges; a port with LMC `m` has 2^m LIDs from its base LID on.
 fn lids(fabric: &Fabric) -> Vec<Finding> {
     let mut ranges: Vec<(u32, u32, PortRef)> = Vec::new();
     for id in fabric.node_ids() {
@@ -86,5 +86,5 @@ fn lids(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Largest LMC, a field of three bits.
+/// Largest LMC; the field has three bits.
 const LMC_MAX: u32 = 7;

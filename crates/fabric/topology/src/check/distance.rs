@@ -5,9 +5,9 @@
 //!   one step: next[v] = OR of frontier[neighbours of v], without what reached[v] has
 //! ```
 //!
-//! Breadth-first search from 64 sources in one sweep over the cables: Then et al., "The More the
-//! Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014. O(switches / 64 x diameter x
-//! cables) steps.
+//! One sweep over the cables performs breadth-first search from 64 sources: Then et al., "The More
+//! the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014. Time is O(switches / 64
+//! x diameter x cables).
 
 use crate::{Fabric, NodeId};
 
@@ -15,9 +15,9 @@ const BATCH: usize = 64;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Distances {
-    /// Maximum over the connected parts, in cables.
+    /// Largest diameter of any connected component, in cables.
     pub(super) diameter: u32,
-    /// Ordered pairs of different host ports that are connected.
+    /// Number of connected ordered pairs of different host ports.
     pub(super) pairs: u128,
     /// Number of switches on shortest paths, summed over `pairs`.
     pub(super) hops: u128,

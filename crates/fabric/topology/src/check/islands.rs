@@ -1,10 +1,11 @@
-//! Islands: parts without a path to the largest part.
+//! Check for islands: connected components without a path to the largest component.
 
 use crate::cluster::{Cluster, Naming};
 use crate::finding::plural;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 
-/// Reports islands; planes are not islands, because most nodes have adapters in each.
+/// Reports islands; the planes of a multi-plane network are not islands, because most nodes have
+/// adapters in each plane.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut parts = parts(fabric);
     parts.retain(|part| !is_lone_host(fabric, part));
@@ -19,7 +20,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
             !is_further
         });
     }
-    // Of equally large parts, the first is the main one; `max_by_key` takes the last.
+    // Of equally large components, the first is the main one; `max_by_key` returns the last.
     let mainland = (0..parts.len()).rev().max_by_key(|index| parts[*index].len());
     let islands = parts.iter().enumerate().filter(|(index, _)| Some(*index) != mainland);
     islands
@@ -27,7 +28,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Connected parts in canonical order.
+/// Returns the connected components in canonical order.
 pub(super) fn parts(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut is_seen = vec![false; fabric.nodes().len()];
     let mut parts = Vec::new();

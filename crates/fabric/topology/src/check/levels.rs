@@ -1,10 +1,11 @@
-//! Levels of the switches of all trees.
+//! Levels of the switches in all trees.
 
 use crate::routing::trees;
 use crate::{Fabric, NodeId};
 
 pub(super) struct Levels {
-    /// By switch: level from the top, continuous over all trees; 0 outside of trees.
+    /// By switch: level, counted from 1 at the top of the first tree, with consecutive numbers over
+    /// all trees; 0 outside trees.
     levels: Vec<usize>,
 }
 
@@ -23,7 +24,7 @@ impl Levels {
         Self { levels }
     }
 
-    /// Levels of two switches, the higher level first.
+    /// Returns the levels of two switches in ascending order (higher switch first).
     pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
         let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
         levels.sort_unstable();

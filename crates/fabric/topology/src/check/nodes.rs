@@ -1,7 +1,9 @@
-//! Nodes whose adapters do not match those of their unit, and system GUIDs of several hosts.
+//! Check for nodes whose adapters differ from their unit's other nodes, and for system GUIDs shared
+//! by several hosts.
 //!
-//! A compute node lacks an adapter if more than half of its unit's other nodes, and at least two,
-//! have one on that rail. A node is divided if it is attached to several units with several leaves.
+//! A compute node lacks an adapter on a rail if more than half of its unit's other nodes, and at
+//! least two, have an adapter there. A node is divided if it is attached to leaves of several units
+//! that each have several leaves.
 
 use super::listed;
 use crate::cluster::{Cluster, ClusterNode, Naming, Role};

@@ -1,4 +1,4 @@
-//! Cables slower than their neighbours: damaged or badly seated.
+//! Check for cables slower than their neighbours, which may be damaged or badly seated.
 //!
 //! ```text
 //!   spine0 ──1x── leaf0      slow: spine0 and leaf0 both have a faster cable to a switch,
@@ -8,14 +8,15 @@
 //!   spine0 ──2x── older
 //! ```
 //!
-//! - **Between switches** a cable is slow if each of its switches has a faster one to a switch (to
-//!   any node, if it has no other switch), and over half of the cables between these levels are
-//!   faster. Outside of trees, all cables between switches are one level.
+//! - **Between switches** a cable is slow if each of its switches has a faster cable to a switch (or
+//!   to a host, if the switch has no other cable to a switch), and over half of the cables between
+//!   these levels are faster. Outside trees, all cables between switches count as one level.
 //! - **At a host** a cable is slow if over half of the other adapters at its switch (at least two)
-//!   and over half of its host's other cables are faster; or if it has one lane and over half of
-//!   all host cables have more.
+//!   and over half of its host's other cables are faster. A cable with one lane is also slow if
+//!   over half of all host cables have more lanes.
 //!
-//! If all cables of a switch are slower, the switch is older: a mixed fabric is only a note.
+//! If all cables of a switch are slower, the switch is probably older; mixed speeds are reported
+//! only as a note.
 
 use super::levels::Levels;
 use crate::hostname::host_name;
@@ -149,7 +150,8 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// Whether most `rates` are faster than `rate`; `own` of them belong to the cable.
+/// Returns whether more than half of `rates`, without `own` rates of the cable itself, exceed
+/// `rate`.
 fn are_mostly_faster(rates: &Rates, rate: Rate, own: usize) -> bool {
     2 * faster(rates, rate) > rates.values().sum::<usize>() - own
 }
@@ -163,7 +165,7 @@ fn joins_switches(fabric: &Fabric, cable: &Cable) -> bool {
     a != b && fabric.node(a).is_switch() && fabric.node(b).is_switch()
 }
 
-/// Whether a cable leads to a host; its switch is the lower end in canonical order.
+/// Returns whether a cable leads to a host; its switch is the first end in canonical order.
 fn is_host_cable(fabric: &Fabric, cable: &Cable) -> bool {
     let [a, b] = cable.ends.map(|end| fabric.node(end.node));
     a.is_switch() && b.kind == NodeKind::Host

@@ -9,35 +9,35 @@ use std::collections::BTreeMap;
 /// Counts and distances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Nodes by kind, zeros included.
+    /// Number of nodes by type, including zeros.
     pub nodes: BTreeMap<NodeKind, usize>,
     /// Number of cables.
     pub cables: usize,
-    /// Cables between two different switches.
+    /// Number of cables between two different switches.
     pub trunk_cables: usize,
-    /// Cables by speed; `None` if unknown.
+    /// Number of cables by speed; `None` for unknown speed.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
-    /// Cables with a half-known speed, by that half.
+    /// Number of cables of which only the width or only the rate per lane is known.
     pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
-    /// Ports by kind of node, zeros included.
+    /// Ports by node type, including zeros.
     pub ports: BTreeMap<NodeKind, PortUse>,
-    /// Connected parts.
+    /// Number of connected components.
     pub parts: usize,
-    /// Switches by number of ports.
+    /// Number of switches by port count.
     pub switches_by_radix: BTreeMap<u16, usize>,
-    /// Pairs of switches with several cables.
+    /// Number of switch pairs with several cables.
     pub parallel_pairs: usize,
-    /// Cables between these pairs.
+    /// Number of cables between these pairs.
     pub parallel_cables: usize,
-    /// Smallest and largest number of host cables of a switch with hosts.
+    /// Smallest and largest number of host cables on a switch with hosts.
     pub hosts_per_leaf: Option<(usize, usize)>,
-    /// Greatest distance between connected switches, in cables.
+    /// Largest distance between connected switches, in cables.
     pub switch_diameter: Option<u32>,
-    /// Mean number of switches on a shortest path between connected host cables.
+    /// Mean number of switches on a shortest path between two host ports.
     pub mean_switches_passed: Option<f64>,
 }
 
-/// Ports with and without cables.
+/// Number of ports with and without cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortUse {
     /// Cabled ports.
@@ -46,7 +46,7 @@ pub struct PortUse {
     pub free: usize,
 }
 
-/// Counts and distances of `fabric`.
+/// Computes the counts and distances of `fabric`.
 pub fn summary(fabric: &Fabric) -> Summary {
     let bundles = bundle_sizes(fabric);
     let parallel = || bundles.values().filter(|size| **size > 1);

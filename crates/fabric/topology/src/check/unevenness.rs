@@ -1,6 +1,7 @@
-//! Uneven numbers of cables and speeds, often the reason for a slower part.
+//! Check for uneven cable counts and speeds, which often explain why a part of the fabric is
+//! slower.
 //!
-//! A note has one example of the commonest value and up to eight of others.
+//! A note names one example of the most common value and up to eight of each other value.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};
@@ -18,7 +19,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Number of cables between each pair of switches, the lower switch first.
+/// Returns the number of cables between each pair of switches, with the lower switch first.
 pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
     let mut sizes = BTreeMap::new();
     for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {
@@ -65,7 +66,7 @@ fn uplinks(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Describes uneven speeds, separately for cables between switches.
+/// Describes uneven speeds, separately for cables between switches and for other cables.
 fn speeds(fabric: &Fabric) -> Option<String> {
     let is_trunk = |cable: &&Cable| cable.ends.iter().all(|end| fabric.node(end.node).is_switch());
     let describe = |what: &str, wanted: bool| {
@@ -94,7 +95,7 @@ fn join(parts: impl Iterator<Item = impl Display>) -> String {
 struct Count<T> {
     value: T,
     times: usize,
-    /// Examples; only one for the commonest value.
+    /// Examples; only one for the most common value.
     names: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
-//! Cables of unknown or half-known speed beside others.
+//! Check for cables of unknown or partly known speed among cables of known speed.
 //!
-//! Without any known speed there is no finding: the scenario sets speeds.
+//! If no speed is known, there is no finding, because the scenario then sets the speeds.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind};
@@ -25,7 +25,7 @@ pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     Some(Finding::of_fabric(FindingKind::UnknownSpeed, text))
 }
 
-/// Text such as `, 3 of them 2x???`.
+/// Returns text such as `, 3 of them 2x???`.
 fn halves(unknown: &[&Cable]) -> String {
     let mut counts = BTreeMap::new();
     for partial in unknown.iter().filter_map(|cable| cable.partial_speed) {

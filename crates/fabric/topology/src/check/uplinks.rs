@@ -1,16 +1,16 @@
-//! Switches with fewer uplinks than their siblings.
+//! Check for switches with fewer uplinks than their siblings.
 //!
 //! ```text
 //!   spine0  spine1  spine2       leaf0, leaf1, leaf2    three uplinks each
 //!     │ ╲ ╲    │ ╲    │           leaf3                  two, none to spine2
 //! ```
 //!
-//! **Siblings** are switches of one level that share more than half of the switches above either. A
-//! switch has too few uplinks if more than half of its siblings (at least two) agree on a larger
-//! number.
+//! **Siblings** are switches of one level that share more than half of the switches above either of
+//! them. A switch has too few uplinks if more than half of its siblings (at least two) agree on a
+//! larger number.
 //!
-//! Equal bundles to all switches above the siblings, with at most half of the siblings' cables, are
-//! a thin design: only a note. A switch with nothing below is not compared.
+//! Equal bundles to all upper switches, with at most half of the siblings' cables, are a thin
+//! design and only noted. Switches with nothing below them are not compared.
 
 use super::levels::Levels;
 use super::listed;
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SIBLINGS_MIN: usize = 2;
 
-/// Maximum number of siblings examined for the far ends of missing cables.
+/// Maximum number of siblings examined to find where cables are missing.
 const ASKED_MAX: usize = 64;
 
 pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
@@ -45,7 +45,7 @@ pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Switches below one set of upper switches.
+/// Switches connected to the same set of upper switches.
 #[derive(Default)]
 struct Class {
     members: Vec<Uplinks>,
@@ -140,7 +140,7 @@ impl Uplinks {
     }
 }
 
-/// Upper switches with fewer cables to this switch than to most siblings.
+/// Returns the upper switches to which this switch has fewer cables than most siblings.
 fn fewer_to(
     uplinks: &Uplinks,
     siblings: &[&Uplinks],

@@ -1,4 +1,4 @@
-//! Arbitration tables of a port: weights of its lanes.
+//! Arbitration tables of a port, which assign weights to its virtual lanes.
 //!
 //! ```text
 //!   # VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8       smpquery vlarb
@@ -22,26 +22,27 @@ const EXPECTED: &str = "expected the output of `smpquery vlarb LID PORT`";
 /// Slot of an arbitration table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArbitrationSlot {
-    /// Lane, from 0 to 14.
+    /// Virtual lane, from 0 to 14.
     pub lane: u8,
-    /// Bytes per turn, in units of 64; 0 skips the slot.
+    /// Bytes per turn, in units of 64 bytes; 0 skips the slot.
     pub weight: u8,
 }
 
 /// Both tables of a port, and the limit of high priority.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArbitrationTables {
-    /// Bytes of high priority before low priority gets a turn, in units of 4096; 0 means one
-    /// packet, 255 no limit.
+    /// High-priority bytes before low priority gets a turn, in units of 4096 bytes; 0 allows one
+    /// packet, 255 is unlimited.
     pub high_limit: u8,
-    /// Slots of high priority.
+    /// High-priority slots.
     pub high: Vec<ArbitrationSlot>,
-    /// Slots of low priority.
+    /// Low-priority slots.
     pub low: Vec<ArbitrationSlot>,
 }
 
 impl Default for ArbitrationTables {
-    /// OpenSM's tables: lane 0 has weight 4 at high priority, each other lane at low.
+    /// Returns OpenSM's tables: lane 0 has weight 4 at high priority, every other lane has weight 4
+    /// at low priority.
     fn default() -> Self {
         let slots = |weight: fn(u8) -> u8| {
             (0..MANAGEMENT_LANE)
@@ -56,22 +57,22 @@ impl Default for ArbitrationTables {
     }
 }
 
-/// Tables of one port.
+/// Arbitration tables of one port in a dump.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortArbitration {
-    /// Line of the heading.
+    /// Line number of the heading.
     pub line: u32,
     /// LID of the port, or of its switch.
     pub lid: u16,
-    /// Port of a switch; 0 for an adapter.
+    /// Port number of a switch; 0 for an adapter.
     pub port: u8,
-    /// Slots of high priority.
+    /// High-priority slots.
     pub high: Vec<ArbitrationSlot>,
-    /// Slots of low priority.
+    /// Low-priority slots.
     pub low: Vec<ArbitrationSlot>,
 }
 
-/// Reads concatenated outputs of `smpquery vlarb`.
+/// Reads the concatenated outputs of `smpquery vlarb`.
 pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
     refuse_cut(text, EXPECTED)?;
     let mut reader = PortReader::default();
@@ -92,7 +93,7 @@ pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
 struct PortReader<'a> {
     ports: Vec<PortArbitration>,
     is_high: bool,
-    /// Lanes of a table row whose weights are on the next line.
+    /// Table row of lanes whose weights follow on the next line.
     lanes: Option<(Line<'a>, Vec<u8>)>,
 }
 
@@ -147,7 +148,7 @@ fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     }
 }
 
-/// Parses `|0x0 |0x1 |`, after a colon in lines of lanes.
+/// Parses `|0x0 |0x1 |`, with a leading colon in rows of lanes.
 fn bytes(line: Line<'_>, rest: &str) -> Result<Vec<u8>, FormatError> {
     let cells = rest.trim_start_matches([' ', ':']).split('|').map(str::trim);
     let cells = cells.filter(|cell| !cell.is_empty());

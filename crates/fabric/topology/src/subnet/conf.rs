@@ -1,4 +1,4 @@
-//! The quality-of-service lines of OpenSM's configuration file, read and written.
+//! Quality-of-service lines of OpenSM's configuration file, read and written.
 //!
 //! ```text
 //!   qos TRUE
@@ -10,10 +10,10 @@
 //!   qos_swe_sl2vl ...                 for the outer ports of switches alone; also ca, rtr, sw0
 //! ```
 //!
-//! A line for one kind of port precedes the common one, and that the default. Lanes beyond those in
-//! use wrap around, except 15.
+//! A line for one type of port overrides the common line, which overrides the default. Lanes beyond
+//! the lanes in use wrap around, except lane 15.
 //!
-//! Source: OpenSM, `osm_subnet.c` (the file), `osm_qos.c` (its meaning).
+//! Source: OpenSM, `osm_subnet.c` (syntax) and `osm_qos.c` (semantics).
 
 use super::arbitration::{ArbitrationSlot, ArbitrationTables};
 use super::line::{Line, lines, number, refuse_cut};
@@ -26,10 +26,10 @@ const EXPECTED: &str = "expected lines of opensm.conf such as `qos TRUE` and `qo
 
 const LANE_COUNTS: [u8; 5] = [1, 2, 4, 8, 15];
 
-/// Maximum number of slots of an arbitration table [IBA 14.2.5.9].
+/// Maximum number of slots in an arbitration table [IBA 14.2.5.9].
 const SLOTS_MAX: usize = 64;
 
-/// Kind of port with lines of its own.
+/// Type of port with its own configuration lines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum PortKind {
     /// Channel adapter.
@@ -43,10 +43,10 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// All kinds.
+    /// All port types.
     pub const ALL: [Self; 4] = [Self::Adapter, Self::SwitchItself, Self::SwitchOuter, Self::Router];
 
-    /// Name in OpenSM's file.
+    /// Returns the name in OpenSM's file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Adapter => "ca",
@@ -57,12 +57,12 @@ impl PortKind {
     }
 }
 
-/// Lines about lanes and their arbitration.
+/// Configuration lines about lanes and their arbitration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QosConf {
-    /// Whether OpenSM writes the tables into the ports.
+    /// Whether OpenSM writes the tables to the ports.
     pub is_enabled: bool,
-    /// Line and value by key, without default values.
+    /// Line number and value by key, without default values.
     values: BTreeMap<String, (u32, Value)>,
 }
 
@@ -123,7 +123,7 @@ impl QosConf {
         own.or_else(|| self.values.get(&format!("qos_{name}"))).map(|(_, value)| value)
     }
 
-    /// Lane of each service level.
+    /// Returns the lane of each service level.
     pub fn lane_row(&self, kind: PortKind) -> LaneRow {
         let row = match self.value(kind, "sl2vl") {
             Some(Value::Row(row)) => *row,
@@ -133,7 +133,7 @@ impl QosConf {
         row.map(|lane| if lane == MANAGEMENT_LANE { lane } else { lane & mask })
     }
 
-    /// Arbitration among lanes; OpenSM's defaults without a line.
+    /// Returns the arbitration tables; OpenSM's defaults where lines are missing.
     pub fn arbitration(&self, kind: PortKind) -> ArbitrationTables {
         let slots = |name| match self.value(kind, name) {
             Some(Value::Slots(slots)) => Some(slots.clone()),
@@ -155,7 +155,7 @@ impl QosConf {
     }
 }
 
-/// OpenSM's mask of lanes: with 2^k in use the lowest k bits.
+/// Returns OpenSM's lane mask: the lowest k bits if 2^k lanes are in use.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }
@@ -191,7 +191,7 @@ pub(super) fn lane_row_of<'a>(
     row.ok_or_else(|| line.error(&format!("{LEVELS} lanes from 0 to 15, one for each SL")))
 }
 
-/// Parses `0:4,1:0`: lanes and weights.
+/// Parses `0:4,1:0` (pairs of lane and weight).
 fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError> {
     let slot = |word: &str| {
         let (first, second) = word.trim().split_once(':')?;
@@ -205,7 +205,8 @@ fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError
         .ok_or_else(|| line.error("at most 64 pairs such as 0:4, of lane (0 to 14) and weight"))
 }
 
-/// Writes the lines that make OpenSM give every port this arbitration and this map.
+/// Writes the lines with which OpenSM configures this arbitration and SL-to-VL mapping on every
+/// port.
 pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, WriteError> {
     refuse_slots(&arbitration.high)?;
     refuse_slots(&arbitration.low)?;
@@ -215,7 +216,7 @@ pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, W
     let slots = |slots: &[ArbitrationSlot]| {
         let slots: Vec<_> =
             slots.iter().map(|slot| format!("{}:{}", slot.lane, slot.weight)).collect();
-        // OpenSM reads "(null)" as its default, and skips slots without a weight.
+        // OpenSM replaces "(null)" by its default, and skips slots without a weight.
         if slots.is_empty() { "0:0".to_owned() } else { slots.join(",") }
     };
     let mut text = String::from("# Written by gingham; lines for /etc/opensm/opensm.conf.\n");

@@ -1,4 +1,4 @@
-//! Routes of forwarding tables joined with their fabric.
+//! Routes from forwarding tables, joined with their fabric.
 //!
 //! ```text
 //!   table of s0:  LID 4 -> port 7     Lids: LID 4 is h3's path 0     routes[0]: s0, h3 -> 7
@@ -6,8 +6,8 @@
 //!                 LID 8 -> port 9           LID 8 is switch s1       to_switches:     s0, s1 -> 9
 //! ```
 //!
-//! Contradictions of tables and fabric are errors. Entries for LIDs without an owner are findings,
-//! because they remain after the removal of a host.
+//! Contradictions between tables and fabric are errors. Entries for LIDs without an owner are only
+//! findings, because they remain after the removal of a host.
 
 use super::lids::{LidOwner, Lids, name, port_guid};
 use super::line::on_one_line;
@@ -24,15 +24,16 @@ const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subne
 /// Routes from forwarding tables joined with their fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardingTables {
-    /// Routes between endpoints for each LID offset. Endpoints with fewer LIDs repeat their own.
+    /// Routes between endpoints for each LID offset. An endpoint with fewer LIDs repeats its own
+    /// routes.
     pub routes: Vec<Routes>,
     /// Routes to switches.
     pub to_switches: SwitchTables,
-    /// Findings.
+    /// Findings about the tables.
     pub findings: Vec<Finding>,
 }
 
-/// Joins tables with their fabric.
+/// Joins forwarding tables with their fabric.
 pub fn join(
     fabric: &Fabric,
     lids: &Lids,
@@ -50,11 +51,11 @@ struct TableJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
     switches: BTreeMap<Guid, NodeId>,
-    /// By switch: line of its table.
+    /// By switch: line number of its table.
     lines: Vec<Option<u32>>,
     tables: Vec<TableRoutes>,
     to_switches: SwitchTables,
-    /// LIDs without an owner: first line, and number of entries.
+    /// LIDs without an owner: first line number, and number of entries.
     unknown: BTreeMap<u16, (u32, u32)>,
     findings: Vec<Finding>,
 }
@@ -124,7 +125,8 @@ impl<'a> TableJoiner<'a> {
         self.check_made_up(entry, owner)
     }
 
-    /// Checks names: without agreement, LIDs of our own numbering are not those of the tables.
+    /// Checks that destination names agree if LIDs were assigned here, because the tables may use
+    /// other LIDs.
     fn check_made_up(
         &self,
         entry: &ForwardingEntry<'_>,
@@ -237,7 +239,7 @@ impl<'a> TableJoiner<'a> {
     }
 }
 
-/// Text such as `a, b, c and 7 more`.
+/// Returns a list such as `a, b, c and 7 more`.
 pub(super) fn listed(names: &[&str]) -> String {
     let shown = names[..names.len().min(NAMES_MAX)].join(", ");
     match names.len().saturating_sub(NAMES_MAX) {

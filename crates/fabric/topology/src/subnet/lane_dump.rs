@@ -1,4 +1,4 @@
-//! Tables from service level to lane as text, from three sources.
+//! SL-to-VL mapping tables as text, from three sources.
 //!
 //! ```text
 //!   Switch 0x0000500000000000, base LID 2, "s0"                      OpenSM's
@@ -26,27 +26,27 @@ use crate::routing::LaneRow;
 const EXPECTED: &str = "expected OpenSM's opensm-sl2vl.dump, outputs of `smpquery sl2vl`, or \
                         opensm.conf";
 
-/// Lane tables read from the text of a dump.
+/// SL-to-VL mapping tables read from text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneDump {
-    /// Tables of switches and adapters, in the order of the text.
+    /// Tables of switches and adapters, in input order.
     Tables(Vec<LaneTable>),
-    /// Rules for each kind of port.
+    /// Configuration for each type of port.
     Conf(QosConf),
 }
 
-/// Rows of a switch or adapter.
+/// Mapping table of a switch or adapter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneTable {
-    /// Line of the heading.
+    /// Line number of the heading.
     pub line: u32,
     /// Owner of the table.
     pub of: TableOwner,
-    /// A row for each pair of ports.
+    /// Rows, one per pair of ports.
     pub rows: Vec<LaneEntry>,
 }
 
-/// Switch or adapter, as identified in a text.
+/// Switch or adapter, as identified in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableOwner {
     /// By GUID.
@@ -55,10 +55,10 @@ pub enum TableOwner {
     Lid(u16),
 }
 
-/// Row of a pair of ports.
+/// Row for a pair of ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaneEntry {
-    /// Line.
+    /// Line number.
     pub line: u32,
     /// Input port.
     pub input: u8,
@@ -69,7 +69,7 @@ pub struct LaneEntry {
 }
 
 impl LaneDump {
-    /// Reads any of the three texts.
+    /// Reads text from any of the three sources.
     pub fn read(text: &str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let is_conf = |line: Line<'_>| line.text.starts_with("qos");

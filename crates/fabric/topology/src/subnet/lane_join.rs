@@ -1,4 +1,4 @@
-//! Joining lane tables with their fabric.
+//! Join of SL-to-VL mapping tables with their fabric.
 
 use super::conf::{PortKind, QosConf};
 use super::forwarding::listed;
@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// Lanes of all hops, and findings on missing tables, which OpenSM's default replaces.
+/// Joins the tables with the fabric; missing tables are replaced by OpenSM's default and reported
+/// as findings.
 pub fn join_lanes(
     fabric: &Fabric,
     lids: &Lids,
@@ -143,7 +144,7 @@ fn missing(kind: &str, names: &[&str]) -> Finding {
     Finding::of_fabric(FindingKind::MissingLane, text)
 }
 
-/// Owner of each GUID; the first endpoint of a node also has the node's GUID.
+/// Returns the owner of each GUID. The first endpoint of a node also owns the node's GUID.
 fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, LidOwner> {
     let mut owners = BTreeMap::new();
     for endpoint in fabric.endpoint_ids() {

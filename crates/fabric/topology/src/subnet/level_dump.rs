@@ -11,9 +11,9 @@
 //!       sl......................0x1
 //! ```
 //!
-//! Routing engines select levels by pair of switches or by switch and destination, hence rows with
-//! a switch's LID. Rows with endpoints precede those with switches; the source decides before the
-//! destination.
+//! Routing engines select levels by pair of switches, or by switch and destination, so rows may
+//! contain a switch's LID. Rows with endpoints override rows with switches, first by source, then
+//! by destination.
 //!
 //! Source: infiniband-diags, `saquery.c`.
 
@@ -28,31 +28,31 @@ const EXPECTED: &str = "expected a table that begins with `source_lid,destinatio
 
 const SAME_TIME: &str = "take the levels and the ibnetdiscover dump of one subnet together";
 
-/// First line of our table.
+/// First line of the CSV table.
 pub const HEADING: &str = "source_lid,destination_lid,sl";
 
-/// Service levels read from a text.
+/// Service levels read from text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LevelDump {
-    /// Rows in the order of the text.
+    /// Rows in input order.
     pub rows: Vec<LevelRow>,
 }
 
 /// Service level of a pair of LIDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelRow {
-    /// Line.
+    /// Line number.
     pub line: u32,
-    /// Sender.
+    /// LID of the source.
     pub source: u16,
-    /// Receiver.
+    /// LID of the destination.
     pub destination: u16,
-    /// Level, below 16.
+    /// Service level, below 16.
     pub level: u8,
 }
 
 impl LevelDump {
-    /// Reads either text.
+    /// Reads either format.
     pub fn read(text: &str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let content = |line: &Line<'_>| !line.text.is_empty() && !line.text.starts_with('#');
@@ -103,7 +103,7 @@ fn level_row(
     })
 }
 
-/// A partial record of `saquery`: first line, `slid`, `dlid`, `sl`.
+/// Partial `saquery` record: its first line, then `slid`, `dlid` and `sl`.
 type LevelRecord<'a> = (Line<'a>, [Option<u64>; 3]);
 
 fn path_records(text: &str) -> Result<LevelDump, FormatError> {
@@ -137,7 +137,8 @@ fn close((line, values): LevelRecord<'_>) -> Result<LevelRow, FormatError> {
     }
 }
 
-/// Levels of all pairs, 0 by default, and findings on missing or contradictory rows.
+/// Joins the levels with the fabric. Pairs without a row get level 0; missing and contradictory
+/// rows are reported as findings.
 pub fn join_levels(
     fabric: &Fabric,
     lids: &Lids,
@@ -170,15 +171,15 @@ pub fn join_levels(
     Ok((levels, findings))
 }
 
-/// Whether the level of a pair matters: only hosts on different switches use channels between
-/// switches.
+/// Returns whether the level of a pair matters: only hosts on different switches use channels
+/// between switches.
 fn matters(fabric: &Fabric, tables: &Tables, from: EndpointId, to: EndpointId) -> bool {
     let [here, there] = [from, to].map(|endpoint| tables.switch_of[endpoint.index()]);
     let are_hosts = [from, to].iter().all(|endpoint| fabric.is_host_endpoint(*endpoint));
     are_hosts && here.is_some() && there.is_some() && here != there
 }
 
-/// Level of a pair without a row.
+/// Mark of a pair without a row.
 const NONE: u8 = u8::MAX;
 
 struct Tables {
@@ -227,7 +228,7 @@ impl Tables {
         if kept != NONE {
             return Ok((kept != row.level).then(|| said_twice(row, kept)));
         }
-        // An endpoint with fewer LIDs repeats its own.
+        // An endpoint with fewer LIDs repeats its own levels.
         let last = self.last_column(destination);
         while column <= last {
             let place = self.place(source, column);

@@ -5,8 +5,9 @@
 //!   h3[1], lid 4, lmc 2: path 0, path 1, path 2, path 3 s1, lid 8
 //! ```
 //!
-//! A port with LMC `m` has `2^m` LIDs from its base LID on, with separate routes: its *LID
-//! offsets*. A fabric without any LID gets LIDs from 1 in canonical order, switches first.
+//! A port with LMC `m` has `2^m` consecutive LIDs from its base LID on, each with separate routes.
+//! The position of a LID among them is its *LID offset*. A fabric without LIDs gets LIDs from 1 on
+//! in canonical order, switches first.
 
 use crate::format::{FaultCode, FormatError};
 use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
@@ -14,20 +15,20 @@ use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
 /// Highest unicast LID [IBA 4.1.3].
 pub const LID_MAX: u16 = 0xbfff;
 
-/// Largest LMC, a field of three bits.
+/// Largest LMC; the field has three bits.
 const LMC_MAX: u8 = 7;
 
 /// Owner of a LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LidOwner {
-    /// An endpoint.
+    /// Endpoint.
     Endpoint {
-        /// Endpoint.
+        /// Owner.
         endpoint: EndpointId,
-        /// Difference from its base LID.
+        /// Difference from the base LID.
         lid_offset: u8,
     },
-    /// A switch, by its port 0.
+    /// Switch, through its port 0.
     Switch(NodeId),
 }
 
@@ -35,14 +36,14 @@ pub enum LidOwner {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
     owners: Vec<Option<LidOwner>>,
-    /// Base LID and LMC of each endpoint.
+    /// By endpoint: base LID and LMC.
     of_endpoints: Vec<Option<(u16, u8)>>,
     of_switches: Vec<Option<u16>>,
     is_made_up: bool,
 }
 
 impl Lids {
-    /// LIDs in the source of the fabric, or assigned ones without any.
+    /// Returns the LIDs recorded in the fabric, or assigns LIDs if none is recorded.
     pub fn of(fabric: &Fabric) -> Result<Self, FormatError> {
         let mut lids = Self::none(fabric);
         for switch in fabric.switches() {
@@ -115,38 +116,38 @@ impl Lids {
         Ok(())
     }
 
-    /// Owner of `lid`.
+    /// Returns the owner of `lid`.
     pub fn owner(&self, lid: u16) -> Option<LidOwner> {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// LID of an endpoint at an offset, modulo its number of LIDs.
+    /// Returns the LID of an endpoint at an offset, modulo its number of LIDs.
     pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
         Some(first + u16::from(lid_offset % (1 << lmc)))
     }
 
-    /// Number of LIDs of an endpoint.
+    /// Returns the number of LIDs of an endpoint.
     pub fn count_of(&self, endpoint: EndpointId) -> u8 {
         self.of_endpoints[endpoint.index()].map_or(0, |(_, lmc)| 1 << lmc)
     }
 
-    /// LID of a switch.
+    /// Returns the LID of a switch.
     pub fn of_switch(&self, switch: NodeId) -> Option<u16> {
         self.of_switches[switch.index()]
     }
 
-    /// Largest number of LIDs of any endpoint; at least 1.
+    /// Returns the largest number of LIDs of any endpoint, at least 1.
     pub fn lid_offsets(&self) -> u8 {
         self.of_endpoints.iter().flatten().map(|(_, lmc)| 1 << lmc).max().unwrap_or(1)
     }
 
-    /// LIDs in use, ascending, with their owners.
+    /// Returns the LIDs in use with their owners, in ascending order.
     pub fn all(&self) -> impl Iterator<Item = (u16, LidOwner)> {
         (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
     }
 
-    /// Whether these LIDs were assigned here.
+    /// Returns whether the LIDs were assigned here, because none was recorded.
     pub fn is_made_up(&self) -> bool {
         self.is_made_up
     }

@@ -1,15 +1,15 @@
-//! Parsing steps shared by the readers of this folder.
+//! Parsing steps shared by the readers in this module.
 //!
-//! These texts are columns of numbers: messages quote the line, without a column.
+//! The input consists of columns of numbers, so messages quote the whole line instead of a column.
 
 use crate::Guid;
 use crate::format::{FaultCode, FormatError, count};
 
-/// Line of a text, with its number from 1.
+/// Line of text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) number: u32,
-    /// Text without blanks at the end.
+    /// Text without trailing whitespace.
     pub(super) text: &'a str,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Parses a decimal number, or a hexadecimal one after `0x`.
+/// Parses a decimal number, or a hexadecimal number with the prefix `0x`.
 pub(super) fn number(word: &str) -> Option<u64> {
     let (digits, radix) = word.strip_prefix("0x").map_or((word, 10), |digits| (digits, 16));
     let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
@@ -60,7 +60,7 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Replaces control characters by blanks, for texts with one entry a line.
+/// Replaces control characters by blanks, for formats with one entry per line.
 pub(super) fn on_one_line(description: &str) -> String {
     description.replace(char::is_control, " ")
 }
@@ -75,7 +75,7 @@ pub(super) fn truncated(line: u32, what: &str) -> FormatError {
     .coded(FaultCode::Truncated)
 }
 
-/// Refuses an empty text, and an incomplete last line.
+/// Refuses empty text, and an incomplete last line.
 pub(super) fn refuse_cut(text: &str, expected: &str) -> Result<(), FormatError> {
     if text.trim().is_empty() {
         return Err(FormatError::whole("the file is empty", expected).coded(FaultCode::Empty));

@@ -1,4 +1,4 @@
-//! Linear forwarding tables as text: the output port of a switch by LID.
+//! Linear forwarding tables as text: the output port of a switch for each LID.
 //!
 //! ```text
 //!   Unicast lids [0x0-0x1b] of switch Lid 9 guid 0x0000500000000004 (s1-1):      dump_lfts,
@@ -18,7 +18,8 @@
 //!   0x0009 : UNREACHABLE
 //! ```
 //!
-//! Port 0 is the switch itself; 255 and "UNREACHABLE" mean no entry. Multicast tables are skipped.
+//! Port 0 is the switch itself; port 255 and "UNREACHABLE" mean no entry. Multicast tables are
+//! skipped.
 //!
 //! Sources: infiniband-diags, `dump_fts.c`; OpenSM, `osm_dump.c`.
 
@@ -32,7 +33,7 @@ pub(super) const EXPECTED: &str = "expected the output of `dump_lfts` or `dump_f
                                    ibdiagnet2.fdbs";
 
 impl<'a> TableDump<'a> {
-    /// Reads any of the three texts.
+    /// Reads text in any of the three formats.
     pub fn read(text: &'a str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let mut reader = TableReader::default();
@@ -45,7 +46,7 @@ impl<'a> TableDump<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Part {
-    /// Outside of any table.
+    /// Outside tables.
     #[default]
     Between,
     /// In a table with a closing line.
@@ -144,14 +145,15 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// Number in a closing line, and whether it counts entries: only in `27 valid lids dumped`.
+/// Returns the number in a closing line, and whether it counts entries, as only
+/// `27 valid lids dumped` does.
 fn closing(text: &str) -> Option<(u64, bool)> {
     let (count, rest) = text.split_once(' ')?;
     let is_closing = rest.ends_with("lids dumped");
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Whether to skip a line: a column heading, comment or message.
+/// Returns whether to skip a line: a column heading, comment or message.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];
@@ -171,7 +173,8 @@ fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     })
 }
 
-/// Name after `: '`, up to the last quotation mark: it may contain any character.
+/// Returns the name after `: '`, up to the last quotation mark, because the name may contain any
+/// character.
 fn quoted(text: &str) -> Option<&str> {
     let start = text.find(": '")? + 3;
     let end = text.rfind('\'').filter(|end| *end >= start)?;

@@ -1,41 +1,41 @@
-//! Forwarding tables as parsed from texts.
+//! Forwarding tables as parsed from text.
 
 use super::LID_MAX;
 use super::line::{Line, number};
 use crate::Guid;
 use crate::format::FormatError;
 
-/// Port number that means no entry.
+/// Port number of a missing entry.
 const NO_PORT: u64 = 255;
 
-/// Tables in the order of the text.
+/// Forwarding tables in input order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TableDump<'a> {
-    /// One table a switch.
+    /// Tables, one per switch.
     pub tables: Vec<SwitchTable<'a>>,
 }
 
 /// Forwarding table of a switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchTable<'a> {
-    /// Line of the heading.
+    /// Line number of the heading.
     pub line: u32,
     /// GUID of the switch.
     pub guid: Guid,
-    /// Entries in the order of the text.
+    /// Entries in input order.
     pub entries: Vec<ForwardingEntry<'a>>,
 }
 
-/// Line of a table.
+/// Table entry for one LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ForwardingEntry<'a> {
-    /// Line.
+    /// Line number.
     pub line: u32,
-    /// Destination, from 0 to [`LID_MAX`].
+    /// Destination LID, from 0 to [`LID_MAX`].
     pub lid: u16,
-    /// Output port; 0: the switch itself, `None`: no entry.
+    /// Output port; 0 for the switch itself, `None` for a missing entry.
     pub port: Option<u8>,
-    /// GUID of the destination's port, if given.
+    /// Port GUID of the destination, if given.
     pub port_guid: Option<Guid>,
     /// Description of the destination, if given.
     pub name: Option<&'a str>,

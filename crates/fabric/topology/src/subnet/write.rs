@@ -1,8 +1,8 @@
-//! Writing routes as the table file that OpenSM loads with `-R file -U FILE` and dumps as
-//! `opensm-lfts.dump`.
+//! Writer of forwarding tables in the file format that OpenSM loads with `-R file -U FILE` and
+//! dumps as `opensm-lfts.dump`.
 //!
-//! GUIDs and LIDs ascend as in OpenSM's dumps: a loaded file can be compared byte by byte with a
-//! dump. OpenSM identifies a destination by the GUID of its port, if unknown by its LID.
+//! GUIDs and LIDs ascend as in OpenSM's dumps, so a loaded file can be compared byte by byte with a
+//! dump. OpenSM identifies a destination by its port GUID, or by its LID if the GUID is unknown.
 //!
 //! Source: OpenSM, `osm_dump.c`, `osm_ucast_file.c`.
 
@@ -13,7 +13,8 @@ use crate::routing::{Routes, SwitchTables, TableRoutes};
 use crate::{Fabric, Guid, NodeId, NodeKind};
 use std::fmt::Write as _;
 
-/// Tables of all switches, for all LIDs. `routes` must be tables, one for each LID offset.
+/// Writes the tables of all switches for all LIDs. `routes` must contain table routes, one for each
+/// LID offset.
 pub fn write(
     fabric: &Fabric,
     lids: &Lids,
@@ -80,7 +81,7 @@ fn port(
     }
 }
 
-/// Text such as `Channel Adapter portguid 0x0000400000000001: 'h0'`.
+/// Returns a remark such as `Channel Adapter portguid 0x0000400000000001: 'h0'`.
 fn remark(fabric: &Fabric, owner: LidOwner) -> String {
     let node = match owner {
         LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint).node,
