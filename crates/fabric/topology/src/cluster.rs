@@ -9,16 +9,17 @@
 //!   unit 0       unit 1    unit: leaves that share their nodes
 //! ```
 //!
-//! More than half of the nodes decide each question: missing cables, dead leaves or swapped
-//! adapters do not change the result.
+//! Each structure is decided by more than half of the nodes, so missing cables, dead leaves or
+//! swapped adapters do not change the result.
 //!
-//! - **Node**: adapters of one system, by system image GUID, host name in the description ("node12
-//!   mlx5_4"), or a rule of the user; [`Basis`] is the evidence.
-//! - **Role**: purpose, by words in the host name.
+//! - **Node**: adapters of one system, identified by system image GUID, host name in the
+//!   description ("node12 mlx5_4"), or a user rule; [`Basis`] states the evidence.
+//! - **Role**: purpose, derived from words in the host name.
 //! - **Unit** (scalable unit, pod): leaf switches with most of their nodes in common, or a single
 //!   leaf.
 //! - **Rail**: leaves of all adapters with one number.
-//! - **Plane**: switches without a cable to any other plane, although nodes have adapters in both.
+//! - **Plane**: switches without a cable to any other plane, although nodes have adapters in
+//!   several planes.
 //!
 //! Source of the terms: NVIDIA DGX `SuperPOD` reference architecture.
 
@@ -42,43 +43,44 @@ pub struct Cluster {
     pub nodes: Vec<ClusterNode>,
     /// Units ordered by their first leaf.
     pub units: Vec<Unit>,
-    /// Rails ordered by adapter number; a single one if nodes have one adapter.
+    /// Rails ordered by adapter number; a single rail if nodes have one adapter.
     pub rails: Vec<Rail>,
     /// Switches of each plane; planes are ordered by their first switch.
     pub planes: Vec<Vec<NodeId>>,
 }
 
-/// A server, storage target, gateway or the like.
+/// Server, storage target, gateway or similar system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterNode {
-    /// Unique name: the host name, else the name of the adapter.
+    /// Unique name: the host name, or the name of the adapter if there is no host name.
     pub name: String,
     /// Purpose of the node.
     pub role: Role,
     /// Adapter ports ordered by adapter number, device and port; at least one.
     pub adapters: Vec<Adapter>,
-    /// Unit of most of its cables, as index into [`Cluster::units`].
+    /// Index into [`Cluster::units`] of the unit with most of its cables.
     pub unit: Option<usize>,
 }
 
-/// A port of an adapter.
+/// Port of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adapter {
-    /// Device.
+    /// Adapter device.
     pub device: NodeId,
-    /// Endpoint, if cabled.
+    /// Endpoint; `None` if not cabled.
     pub endpoint: Option<EndpointId>,
-    /// Switch at the far end of the cable.
+    /// Switch at the other end of the cable.
     pub leaf: Option<NodeId>,
     /// Name within the node, such as `mlx5_4`.
     pub name: Option<String>,
-    /// Number from 0: 4 of `mlx5_4` and of `HCA-5`.
+    /// Number counted from 0: 4 for `mlx5_4` and `HCA-5`.
     pub number: Option<u32>,
-    /// Rail of its number, else rail of its leaf, as index into [`Cluster::rails`].
+    /// Index into [`Cluster::rails`] of the rail with its number, or of its leaf's rail without a
+    /// number.
     pub rail: Option<usize>,
     /// Rail of its leaf; differs from `rail` if cables are swapped.
     pub leaf_rail: Option<usize>,
-    /// Evidence for the node of the adapter.
+    /// Evidence for assigning the adapter to its node.
     pub basis: Basis,
 }
 
@@ -91,17 +93,17 @@ pub struct Unit {
     pub nodes: Vec<usize>,
 }
 
-/// The leaf switches of one adapter number.
+/// Leaf switches of one adapter number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rail {
-    /// Adapter number, if adapter names contain one.
+    /// Adapter number; `None` if adapter names contain no number.
     pub number: Option<u32>,
     /// Leaf switches in canonical order.
     pub leaves: Vec<NodeId>,
 }
 
 impl Cluster {
-    /// Nodes, rails, units and planes of a fabric.
+    /// Finds the nodes, rails, units and planes of a fabric.
     pub fn of(fabric: &Fabric, naming: &Naming) -> Self {
         let mut nodes = naming::nodes(fabric, naming);
         let mut units = units::units(fabric, &nodes);
@@ -111,12 +113,12 @@ impl Cluster {
         Self { nodes, units, rails, planes }
     }
 
-    /// Index of the node with a name.
+    /// Returns the index of the node with a name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// Indices of compute nodes.
+    /// Returns the indices of compute nodes.
     pub fn compute(&self) -> impl Iterator<Item = usize> {
         let is_compute = |node: &usize| self.nodes[*node].role == Role::Compute;
         (0..self.nodes.len()).filter(is_compute)
@@ -124,7 +126,7 @@ impl Cluster {
 }
 
 impl ClusterNode {
-    /// Adapter port on a rail: of several, the first with a cable.
+    /// Returns the adapter port on a rail; of several, the first with a cable.
     pub fn on_rail(&self, rail: usize) -> Option<&Adapter> {
         let mut on_rail = self.adapters.iter().filter(|adapter| adapter.rail == Some(rail));
         on_rail.clone().find(|adapter| adapter.endpoint.is_some()).or_else(|| on_rail.next())

@@ -1,5 +1,5 @@
-//! Jobs placed on a cluster: flows of collectives, cables that they share, and node orders that
-//! share fewer.
+//! Jobs placed on a cluster: flows of collectives, cables that the flows share, and node orders
+//! with less sharing.
 //!
 //! ```text
 //!  node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail
@@ -8,7 +8,7 @@
 //!  search: another order with lower loads     ◄──┘
 //! ```
 //!
-//! The fullest channel and max-min fair rates follow from the routes, without a simulation;
+//! The busiest channel and the max-min fair rates follow from the routes, without a simulation;
 //! `docs/concepts/jobs.md` describes further effects.
 
 mod bound;

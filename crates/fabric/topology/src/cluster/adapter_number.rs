@@ -1,9 +1,9 @@
-//! Numbers in the names of adapters.
+//! Numbers in adapter names.
 
-/// Mellanox's drivers number adapters with this prefix from 1.
+/// Prefix of names that Mellanox drivers number from 1.
 const FROM_ONE: &str = "HCA-";
 
-/// Number of an adapter from 0: 4 for `mlx5_4` and `HCA-5`, 1 for `hfi1_1`.
+/// Returns the number of an adapter, counted from 0: 4 for `mlx5_4` and `HCA-5`, 1 for `hfi1_1`.
 pub(super) fn adapter_number(name: &str) -> Option<u32> {
     let name = name.split_whitespace().next()?;
     let digits = name.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |last| last + 1);

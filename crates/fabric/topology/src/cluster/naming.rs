@@ -1,4 +1,4 @@
-//! Adapters grouped into nodes.
+//! Grouping of adapters into nodes.
 //!
 //! ```text
 //!   system GUID 0x..a0   "n1 mlx5_0"  ┐                 one card with two devices
@@ -7,8 +7,9 @@
 //!   system GUID 0x..c0   "MT4129 ..."   a node of its own: no host name
 //! ```
 //!
-//! A system GUID joins devices unless their descriptions name different hosts, as in a chassis of
-//! several hosts. A description at several systems ([`shared_descriptions`]) names no host.
+//! A system GUID joins devices unless their descriptions name different hosts, as in a chassis with
+//! several hosts. A description shared by several systems ([`shared_descriptions`]) does not name a
+//! host.
 
 use super::adapter_number::adapter_number;
 use super::role::Role;
@@ -19,28 +20,28 @@ use crate::routing::switch_of;
 use crate::{Fabric, NodeId, NodeKind, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names by a rule of the user.
+/// Names given by user rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Naming {
-    /// Names of node and adapter by device.
+    /// By device: node name and adapter name.
     pub by_rule: BTreeMap<NodeId, (String, Option<String>)>,
 }
 
-/// Evidence for an adapter's node.
+/// Evidence for assigning an adapter to its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
-    /// Rule of the user.
+    /// User rule.
     Rule,
     /// Host name in the description.
     Description,
     /// System image GUID shared with another device.
     SystemGuid,
-    /// No evidence: a node of its own.
+    /// No evidence; the adapter forms its own node.
     Alone,
 }
 
 impl Basis {
-    /// Name in results.
+    /// Returns the name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rule => "rule",
@@ -75,7 +76,7 @@ pub(super) fn nodes(fabric: &Fabric, naming: &Naming) -> Vec<ClusterNode> {
         let role = Role::of(&name, is_named);
         nodes.push(ClusterNode { name, role, adapters, unit: None });
     }
-    // Without any host name, each adapter is a node of its own.
+    // If no host names are known, all nodes count as compute nodes.
     if nodes.iter().all(|node| node.role == Role::Unnamed) {
         for node in &mut nodes {
             node.role = Role::Compute;
@@ -156,7 +157,7 @@ fn system(fabric: &Fabric, id: NodeId) -> Option<u64> {
     fabric.node(id).identity.system_guid.map(|guid| guid.0).filter(|guid| *guid != 0)
 }
 
-/// Adapter ports of a device; a single entry if it has no cable.
+/// Returns the adapter ports of a device; a single entry if it has no cable.
 fn ports(fabric: &Fabric, device: NodeId, labels: &BTreeMap<NodeId, Label>) -> Vec<Adapter> {
     let label = labels.get(&device);
     let described = || adapter_name(fabric.node(device)).map(str::to_owned);

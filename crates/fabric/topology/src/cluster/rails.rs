@@ -1,7 +1,8 @@
-//! Rails: adapters of one number across all units.
+//! Rails: adapters with one number across all units.
 //!
-//! Their adapter numbers are those of at least half of the compute nodes with several adapters. A
-//! unit with as many but other numbers contributes its own, in ascending order:
+//! Rails are numbered by adapter numbers that occur on at least half of the compute nodes with
+//! several adapters. A unit with the same count of different numbers uses its own numbers, in
+//! ascending order:
 //!
 //! ```text
 //!   units 0 to 7   mlx5_0 mlx5_1 mlx5_2 mlx5_3     rails 0 to 3
@@ -14,7 +15,7 @@ use super::{ClusterNode, Rail, Role, Unit};
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of an adapter within its node, and position among the cabled ports of its device.
+/// Number of an adapter within its node, and port position among the cabled ports of its device.
 type Key = (u32, usize);
 
 /// Finds the rails, and sets the rail of every adapter.
@@ -65,7 +66,7 @@ pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) 
         .collect()
 }
 
-/// Most frequent number of cabled adapter ports of compute nodes, weighted by ports.
+/// Returns the most frequent number of cabled adapter ports per compute node, weighted by ports.
 fn usual_adapters(nodes: &[ClusterNode]) -> usize {
     let mut ports: BTreeMap<usize, usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {
@@ -91,7 +92,7 @@ fn single_rail(nodes: &mut [ClusterNode]) -> Rail {
     Rail { number: None, leaves: leaves.into_iter().collect() }
 }
 
-/// Keys of at least half of the members with several adapters.
+/// Returns the keys that at least half of the members with several adapters have.
 fn common_keys(nodes: &[ClusterNode], members: &[usize]) -> Vec<Key> {
     let mut counts: BTreeMap<Key, usize> = BTreeMap::new();
     let several = members.iter().filter(|node| nodes[**node].adapters.len() > 1);
@@ -115,7 +116,7 @@ fn keys(node: &ClusterNode) -> Vec<Option<Key>> {
     node.adapters.iter().map(&mut key).collect()
 }
 
-/// Rail of most adapters of each leaf; of equals, the lowest.
+/// Returns the rail of most adapters on each leaf; the lowest in a tie.
 fn leaf_rails(nodes: &[ClusterNode]) -> BTreeMap<NodeId, usize> {
     let mut counts: BTreeMap<NodeId, BTreeMap<usize, usize>> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {

@@ -1,7 +1,7 @@
-//! Purpose of a node, by words in its host name.
+//! Purpose of a node, derived from words in its host name.
 //!
-//! Dumps do not record it, but sites encode it: `selene-login-02`, `ai400x-001` (a storage
-//! appliance), `oss12`, `ib-gw1`. Other names are compute nodes.
+//! Dumps do not record the purpose, but sites encode it in names: `selene-login-02`, `ai400x-001`
+//! (a storage appliance), `oss12`, `ib-gw1`. Nodes with other names are compute nodes.
 
 /// Purpose of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,11 +10,11 @@ pub enum Role {
     Compute,
     /// Serves files.
     Storage,
-    /// Login, scheduler, fabric manager.
+    /// Login, scheduler or fabric manager node.
     Management,
     /// Connects to another network.
     Gateway,
-    /// Unknown: the description names no host, but others do.
+    /// Unknown: its description names no host, whereas other descriptions do.
     Unnamed,
 }
 
@@ -51,7 +51,7 @@ const MANAGEMENT: [&str; 22] = [
 const GATEWAY: [&str; 7] = ["bridge", "gateway", "gw", "lnet", "router", "rtr", "skyway"];
 
 impl Role {
-    /// Name in results.
+    /// Returns the name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -62,7 +62,8 @@ impl Role {
         }
     }
 
-    /// Role of a node by its name; `is_named` if a description or rule names it.
+    /// Returns the role of a node with a name; `is_named` is set if a description or rule provides
+    /// the name.
     pub(super) fn of(name: &str, is_named: bool) -> Self {
         if !is_named {
             return Self::Unnamed;

@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 /// Counts of nodes, rails, units and planes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterSummary {
-    /// Nodes by role, without zeros.
+    /// Number of nodes by role, without zeros.
     pub nodes: BTreeMap<Role, usize>,
-    /// Adapter ports by role of their node, without zeros.
+    /// Number of adapter ports by role of their node, without zeros.
     pub adapters: BTreeMap<Role, usize>,
-    /// Compute nodes by number of cabled adapter ports.
+    /// Number of compute nodes by number of cabled adapter ports.
     pub compute_by_adapters: BTreeMap<usize, usize>,
     /// Number of rails.
     pub rails: usize,
-    /// Units with compute nodes.
+    /// Number of units with compute nodes.
     pub units: usize,
     /// Smallest and largest number of compute nodes in these units.
     pub nodes_per_unit: Option<(usize, usize)>,
@@ -25,7 +25,7 @@ pub struct ClusterSummary {
 }
 
 impl ClusterSummary {
-    /// Counts of `cluster`.
+    /// Counts the nodes, rails, units and planes of `cluster`.
     pub fn of(cluster: &Cluster) -> Self {
         let mut nodes: BTreeMap<Role, usize> = BTreeMap::new();
         let mut adapters: BTreeMap<Role, usize> = BTreeMap::new();

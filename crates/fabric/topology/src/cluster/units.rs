@@ -1,14 +1,15 @@
-//! Units: leaf switches with most of their nodes in common; and planes.
+//! Units (leaf switches with most of their nodes in common) and planes.
 //!
-//! Two leaves are of one unit if more than half of the nodes of each also have an adapter on the
-//! other. Nodes without a host name do not count: each may be an adapter of another.
+//! Two leaves belong to one unit if more than half of the nodes on each leaf also have an adapter
+//! on the other leaf. Nodes without a host name do not count, because each may be an adapter of
+//! another node.
 
 use super::{ClusterNode, Role, Unit};
 use crate::routing::islands;
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Finds the units, without their nodes.
+/// Finds the units, still without their nodes.
 pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     let mut nodes_of: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut common: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
@@ -35,7 +36,7 @@ pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     by_first.into_values().map(|leaves| Unit { leaves, nodes: Vec::new() }).collect()
 }
 
-/// Puts each node into the unit of most of its cables; of equals, into the one with most nodes.
+/// Assigns each node to the unit with most of its cables; in a tie, to the unit with most nodes.
 pub(super) fn place(nodes: &mut [ClusterNode], units: &mut [Unit]) {
     let leaves_of_units = units.iter().enumerate();
     let unit_of: BTreeMap<NodeId, usize> = leaves_of_units
@@ -72,7 +73,8 @@ pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
     leaves
 }
 
-/// Disjoint parts of the switch graph, each with adapters of more than half of the nodes.
+/// Finds the planes: connected components of the switch graph in which more than half of the nodes
+/// have an adapter.
 pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>> {
     let islands = islands(fabric);
     let mut nodes_on: BTreeMap<NodeId, usize> = BTreeMap::new();

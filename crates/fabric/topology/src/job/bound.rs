@@ -1,13 +1,13 @@
-//! The bandwidth bound of a collective: max-min fair sharing of the channels used by its flows.
+//! Bandwidth bound of a collective, by max-min fair sharing of the channels that its flows use.
 //!
-//! All flows of a phase have equal bytes, and a phase ends with its slowest flow, whose max-min
-//! fair rate is the least capacity per flow of any channel:
+//! All flows of a phase carry equal bytes, and a phase ends with its slowest flow. The max-min fair
+//! rate of that flow is the least capacity per flow of any channel:
 //!
 //! ```text
 //!  seconds of a phase = share of the buffer / min over channels (capacity / flows)
 //! ```
 //!
-//! The bound ignores startup times, protocol overhead, transfers inside of nodes and reduction:
+//! The bound ignores startup times, protocol overhead, transfers within nodes and reduction, so
 //! measured bandwidth is lower.
 
 use super::load::flows;
@@ -18,46 +18,46 @@ use crate::{Cable, ChannelId, Fabric, LinkSpeed};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Bandwidth bound of a collective in one node order.
+/// Bandwidth bound of a collective with one node order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
     /// Bound of each phase.
     pub phases: Vec<PhaseBound>,
-    /// Flows on the fullest channel between switches.
+    /// Number of flows on the busiest channel between switches.
     pub flows_max: f64,
-    /// Bus bandwidth of `nccl-tests` in bytes per second; in units of one link without known
-    /// speeds.
+    /// Bus bandwidth as defined by `nccl-tests`, in bytes per second; relative to one link if no
+    /// speed is known.
     pub bus_bandwidth: f64,
-    /// Bus bandwidth with all nodes at one switch.
+    /// Bus bandwidth with all nodes on one switch.
     pub at_one_switch: f64,
 }
 
 /// Bandwidth bound of one phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseBound {
-    /// Flows on the fullest channel between switches.
+    /// Number of flows on the busiest channel between switches.
     pub flows_max: f64,
     /// Rate of the slowest flow, in the unit of [`Bound::bus_bandwidth`].
     pub slowest: f64,
-    /// Limiting channel of that flow.
+    /// Channel that limits the slowest flow.
     pub bottleneck: ChannelId,
-    /// Flows on that channel, including those of other jobs.
+    /// Number of flows on the bottleneck, including those of other jobs.
     pub bottleneck_flows: f64,
-    /// Whether that channel is slower than the most common speed.
+    /// Whether the bottleneck is slower than the most common speed.
     pub is_bottleneck_slow: bool,
-    /// Seconds of the phase for a buffer of one byte.
+    /// Duration of the phase for a buffer of one byte, in seconds.
     pub seconds: f64,
 }
 
-/// Capacities of channels in bytes per second. Unknown speeds count as the most common known one;
-/// without any, capacities are 1.
+/// Returns the capacity of each channel in bytes per second. A cable of unknown speed gets the most
+/// common known speed; if no speed is known, all capacities are 1.
 pub fn capacities(fabric: &Fabric) -> Vec<f64> {
     let usual = usual_speed(fabric);
     let of_cable = |cable: &Cable| cable.speed.or(usual).map_or(1.0, rate);
     fabric.cables().iter().flat_map(|cable| [of_cable(cable); 2]).collect()
 }
 
-/// Most common known speed; of equals, the slowest.
+/// Returns the most common known speed; the slowest in a tie.
 fn usual_speed(fabric: &Fabric) -> Option<LinkSpeed> {
     let mut counts: BTreeMap<LinkSpeed, usize> = BTreeMap::new();
     for speed in fabric.cables().iter().filter_map(|cable| cable.speed) {
@@ -72,8 +72,8 @@ fn rate(speed: LinkSpeed) -> f64 {
     speed.rate().bytes_per_second() as f64
 }
 
-/// Bound of a pattern in a node order. `standing` is the load of other jobs on each channel
-/// ([`standing`]), or empty.
+/// Computes the bound of a pattern with a node order. `standing` is the load of other jobs on each
+/// channel ([`standing`]), or empty.
 pub fn bound(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -102,7 +102,8 @@ pub fn bound(
     })
 }
 
-/// Loads of all channels in a phase, including those of adapters, in units of 1/[`WHOLE`].
+/// Returns the loads of all channels in a phase, including adapter channels, in units of
+/// 1/[`WHOLE`] flow.
 fn phase_loads(
     paths: &mut Paths<'_>,
     phase: &Phase,
@@ -123,7 +124,7 @@ fn phase_loads(
     Ok(loads)
 }
 
-/// Bound of a phase, and its seconds with all nodes at one switch.
+/// Returns the bound of a phase, and its duration in seconds with all nodes on one switch.
 fn phase_bound(
     fabric: &Fabric,
     share: f64,
@@ -157,7 +158,8 @@ fn phase_bound(
     (bound, share / at_one_switch)
 }
 
-/// Largest load of another job on each channel in any phase.
+/// Returns the largest load of a job on each channel in any phase, to be used as the load of
+/// another job.
 pub fn standing(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -173,7 +175,8 @@ pub fn standing(
     Ok(most)
 }
 
-/// Channels between switches of a job, with the flows of the fullest phase.
+/// Returns the channels between switches that a job uses, with the number of flows in the busiest
+/// phase.
 pub fn used_channels(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

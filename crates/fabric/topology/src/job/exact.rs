@@ -1,7 +1,7 @@
 //! Branch and bound over all node orders of a small job.
 //!
-//! Time and loads never decrease as flows are added: a partial order whose score is not below the
-//! best is abandoned. For a ring, one rotation is examined.
+//! Time and loads never decrease as flows are added, so a partial order is abandoned when its score
+//! is no better than the best. For a ring, only one rotation is examined.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};
@@ -16,11 +16,12 @@ struct Search<'p, 'a> {
     order: Vec<usize>,
     is_used: Vec<bool>,
     best: Found,
-    /// Lower bounds on time and largest load of every order.
+    /// Lower bounds, valid for every order, on the time and on the largest load.
     least: (f64, u64),
 }
 
-/// Best order; the given one if none is better. `first_is_fixed` if rotations are equivalent.
+/// Finds the best order; returns `start` if no order is better. `first_is_fixed` is set if
+/// rotations are equivalent.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,
@@ -88,8 +89,8 @@ impl Search<'_, '_> {
         best.time <= self.least.0 && best.highest <= self.least.1
     }
 
-    /// Whether the order is faster than the best, or equally fast with fewer flows on the fullest
-    /// channel.
+    /// Returns whether the partial order is faster than the best order, or equally fast with fewer
+    /// flows on its busiest channel.
     fn is_promising(&self) -> bool {
         let (score, best) = (self.loads.score(), self.best.score);
         (score.time, score.highest) < (best.time, best.highest)

@@ -6,23 +6,24 @@ use super::pattern::Phase;
 use crate::{ChannelId, Fabric};
 use std::collections::BTreeSet;
 
-/// A channel between switches with several flows in a phase, one at least of this job.
+/// Channel between switches with several flows in a phase, at least one of which belongs to this
+/// job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedLink {
-    /// Channel.
+    /// Shared channel.
     pub channel: ChannelId,
-    /// Phase.
+    /// Index of the phase.
     pub phase: usize,
-    /// Flows, including those of other jobs; a fraction with adaptive routing.
+    /// Number of flows, including those of other jobs; may be fractional with adaptive routing.
     pub flows: f64,
-    /// Flows of other jobs.
+    /// Number of flows of other jobs.
     pub of_others: f64,
-    /// Sender, receiver (nodes of the placement) and rail of this job's flows.
+    /// Flows of this job as (sender, receiver, rail), with nodes of the placement.
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// At most `limit` channels with more than one flow, each in its fullest phase, the fullest first;
-/// and the number of all cables with shared channels.
+/// Returns up to `limit` channels with more than one flow, each in its busiest phase, busiest
+/// first; and the total number of cables with shared channels.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

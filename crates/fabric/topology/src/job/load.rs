@@ -1,7 +1,7 @@
-//! Loads of channels by phase, and the score of a node order.
+//! Channel loads by phase, and the score of a node order.
 //!
-//! The time of a phase is its share of the buffer times the largest ratio of load to capacity, on
-//! channels with flows of the job.
+//! The time of a phase is its share of the buffer times the largest ratio of load to capacity, over
+//! channels that carry flows of the job.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};
@@ -15,35 +15,36 @@ const SLOWNESS_ONE: u64 = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Score {
-    /// Time of all phases; [`Scale::seconds`] converts it.
+    /// Total time of all phases; [`Scale::seconds`] converts it.
     pub(super) time: f64,
-    /// Highest load of a channel between switches, in units of 1/[`WHOLE`].
+    /// Highest load of any channel between switches, in units of 1/[`WHOLE`] flow.
     pub(super) highest: u64,
-    /// Sum of squares of loads beyond one flow.
+    /// Weighted sum of the squared loads in excess of one flow.
     pub(super) cost: u128,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
-    /// Bytes per second of a channel with slowness [`SLOWNESS_ONE`].
+    /// Capacity of a channel with slowness [`SLOWNESS_ONE`], in bytes per second.
     reference: f64,
-    /// By channel: reference over capacity, in units of 1/[`SLOWNESS_ONE`].
+    /// By channel: reference capacity divided by its capacity, in units of 1/[`SLOWNESS_ONE`].
     slowness: Vec<u64>,
     /// By channel: whether it joins two switches.
     is_trunk: Vec<bool>,
-    /// By channel: load of other jobs, in units of 1/[`WHOLE`].
+    /// By channel: load of other jobs, in units of 1/[`WHOLE`] flow.
     standing: Vec<u64>,
-    /// By phase: bytes of a flow, as a share of the buffer.
+    /// By phase: bytes per flow, as a fraction of the buffer.
     shares: Vec<f64>,
-    /// By phase: its weight in the cost.
+    /// By phase: weight in the cost.
     weights: Vec<u64>,
-    /// Whether adapters have equal capacities, and equal loads of other jobs.
+    /// Whether all adapters have equal capacities, and equal loads of other jobs.
     pub(super) has_equal_adapters: bool,
 }
 
 impl Scale {
-    /// `standing` is the load of other jobs on each channel, or empty. The reference is the
-    /// capacity of the slowest adapter, or of the fastest cable between switches if that is slower.
+    /// Creates the scale; `standing` is the load of other jobs on each channel, or empty. The
+    /// reference is the lower of two capacities: those of the slowest adapter and of the fastest
+    /// cable between switches.
     pub(super) fn new(paths: &Paths<'_>, phases: &[Phase], standing: &[u64]) -> Self {
         let (fabric, capacities) = (paths.fabric(), capacities(paths.fabric()));
         let is_trunk: Vec<bool> =
@@ -72,7 +73,8 @@ impl Scale {
         time / self.reference
     }
 
-    /// Time of a load on the fastest channel between switches, if there is one phase; 0 otherwise.
+    /// Returns the time of a load on the fastest channel between switches if there is one phase; 0
+    /// otherwise.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
@@ -82,13 +84,13 @@ impl Scale {
         }
     }
 
-    /// Load of all jobs on a channel; zero if this job does not use it.
+    /// Returns the load of all jobs on a channel; zero if this job does not use the channel.
     fn load(&self, own: u64, channel: usize) -> u64 {
         if own == 0 { 0 } else { own + self.standing[channel] }
     }
 
-    /// Penalty of a load: zero up to one flow at the reference capacity, then growing with the
-    /// square.
+    /// Returns the penalty of a load: zero up to one flow at the reference capacity, then growing
+    /// with the square of the excess.
     fn excess(&self, own: u64, phase: usize, channel: usize) -> u128 {
         if !self.is_trunk[channel] {
             return 0;
@@ -99,7 +101,7 @@ impl Scale {
     }
 }
 
-/// Converts a ratio to units of 1/[`SLOWNESS_ONE`], rounded up, at least one.
+/// Converts a ratio to units of 1/[`SLOWNESS_ONE`], rounded up, at least 1.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -109,7 +111,7 @@ fn part(ratio: f64) -> u64 {
     ((ratio * 64.0).ceil() as u64).max(1)
 }
 
-/// Time in flows at the reference capacity, from load times slowness.
+/// Converts load times slowness to a time, in flows at the reference capacity.
 fn time(weighted: u64) -> f64 {
     flows(weighted) / 64.0
 }
@@ -123,9 +125,9 @@ pub(super) fn flows(load: u64) -> f64 {
 pub(super) struct Loads<'s> {
     scale: &'s Scale,
     channels: usize,
-    /// Loads of this job by phase and channel, in units of 1/[`WHOLE`].
+    /// Loads of this job by phase and channel, in units of 1/[`WHOLE`] flow.
     own: Vec<u64>,
-    /// By phase: channels that have had a load at any time.
+    /// By phase: channels that have ever had a load.
     touched: Vec<Vec<usize>>,
     is_touched: Vec<bool>,
     cost: u128,
@@ -210,7 +212,7 @@ impl<'s> Loads<'s> {
         Score { time: total, highest, cost: self.cost }
     }
 
-    /// Time if no channel between switches were shared.
+    /// Returns the time if no channel between switches were shared.
     pub(super) fn time_at_one_switch(&self) -> f64 {
         let mut total = 0.0;
         for (phase, share) in self.scale.shares.iter().enumerate() {
@@ -221,12 +223,12 @@ impl<'s> Loads<'s> {
         total
     }
 
-    /// Load in units of 1/[`WHOLE`]; zero if the job does not use the channel.
+    /// Returns the load in units of 1/[`WHOLE`] flow; zero if the job does not use the channel.
     pub(super) fn load(&self, phase: usize, channel: usize) -> u64 {
         self.scale.load(self.own[phase * self.channels + channel], channel)
     }
 
-    /// Whether a channel has more than one flow at the reference capacity.
+    /// Returns whether a channel carries more than one flow at the reference capacity.
     pub(super) fn is_crowded(&self, phase: usize, channel: usize) -> bool {
         let weighted = self.load(phase, channel) * self.scale.slowness[channel];
         weighted > WHOLE * SLOWNESS_ONE

@@ -1,11 +1,13 @@
 //! Max-min fair rates by progressive filling.
 //!
-//! All rates grow together until a channel is full; its flows keep their rates, and the others grow
-//! on. Source: Bertsekas and Gallager, "Data Networks", 2nd edition, section 6.5.2.
+//! All rates grow together until a channel is full. The flows on that channel keep their rates, and
+//! the other rates continue to grow. Source: Bertsekas and Gallager, "Data Networks", 2nd edition,
+//! section 6.5.2.
 
 type Share = (usize, f64);
 
-/// Max-min fair rates of flows, each given by its channels; infinite for flows without channels.
+/// Computes the max-min fair rates of flows, each given by its channels; a flow without channels
+/// has an infinite rate.
 pub fn max_min_rates(capacities: &[f64], flows: &[Vec<Share>]) -> Vec<f64> {
     let mut rates = vec![f64::INFINITY; flows.len()];
     let mut on_channel: Vec<Vec<usize>> = vec![Vec::new(); capacities.len()];
@@ -20,7 +22,7 @@ pub fn max_min_rates(capacities: &[f64], flows: &[Vec<Share>]) -> Vec<f64> {
     let mut growing: Vec<usize> = on_channel.iter().map(Vec::len).collect();
     let mut used: Vec<usize> = (0..capacities.len()).filter(|one| growing[*one] > 0).collect();
     while !used.is_empty() {
-        // `left` excludes flows with a final rate; all others have a common rate.
+        // `left` excludes flows with a final rate; all other flows have a common rate.
         let level = |channel: usize| left[channel] / weights[channel];
         let fullest = used.iter().copied().min_by(|a, b| level(*a).total_cmp(&level(*b)));
         let fullest = fullest.expect("it is not empty");

@@ -1,15 +1,15 @@
-//! Channels of the flow between two nodes of a job, computed once a pair.
+//! Channels of the flow between two nodes of a job, computed once per pair.
 //!
-//! With tables or source routes a flow has one path. With adaptive routing each switch spreads it
-//! evenly over all channels on shortest paths to the destination's leaf. Fractions are multiples of
-//! 1/[`WHOLE`]: loads add up and cancel exactly.
+//! With tables or source routes, a flow has one path. With adaptive routing, each switch spreads
+//! the flow evenly over all channels on shortest paths to the destination's leaf. Fractions are
+//! multiples of 1/[`WHOLE`], so loads add up and cancel exactly.
 
 use super::Placement;
 use crate::routing::{Hop, Routes, SwitchGraph, UNREACHED, joins_switches, switch_of};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Load of one whole flow: divisible by all numbers up to 16, for exact equal splits.
+/// Load of one whole flow; divisible by all numbers up to 16, for exact equal splits.
 pub(super) const WHOLE: u64 = WHOLE_PART as u64;
 
 const WHOLE_PART: u32 = 720_720;
@@ -17,18 +17,18 @@ const WHOLE_PART: u32 = 720_720;
 /// Forwarding rule of the switches.
 #[derive(Debug, Clone, Copy)]
 pub enum Forwarding<'a> {
-    /// Along routes.
+    /// Packets follow the routes.
     Routes(&'a Routes),
-    /// On any channel of a shortest path to the destination's switch.
+    /// Packets take any channel of a shortest path to the destination's switch.
     Adaptive,
 }
 
 /// Channel of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Channel.
+    /// Traversed channel.
     pub channel: ChannelId,
-    /// Part of the flow, in units of 1/720,720.
+    /// Fraction of the flow on the channel, in units of 1/720,720.
     pub part: u32,
 }
 
@@ -38,9 +38,9 @@ pub enum PathError {
     /// No route between two endpoints.
     #[error("no route leads from {from} to {to}")]
     Unreached {
-        /// Sender.
+        /// Name of the sender.
         from: String,
-        /// Receiver.
+        /// Name of the receiver.
         to: String,
     },
 }
@@ -52,7 +52,7 @@ pub struct Paths<'a> {
     placement: &'a Placement,
     forwarding: Forwarding<'a>,
     graph: SwitchGraph,
-    /// Range in `steps` of each path, by rail and sender, then receiver.
+    /// By rail and sender: range in `steps` of the path to each receiver.
     ranges: Vec<BTreeMap<u32, (u32, u32)>>,
     /// Channels of all paths, between switches only.
     steps: Vec<Step>,
@@ -61,7 +61,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// A store that computes paths on first use.
+    /// Creates a store that computes paths on first use.
     pub fn new(fabric: &'a Fabric, placement: &'a Placement, forwarding: Forwarding<'a>) -> Self {
         let senders = placement.len() * placement.rails.len();
         Self {
@@ -76,22 +76,22 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Number of rails.
+    /// Returns the number of rails.
     pub fn rails(&self) -> usize {
         self.placement.rails.len()
     }
 
-    /// Fabric.
+    /// Returns the fabric.
     pub fn fabric(&self) -> &'a Fabric {
         self.fabric
     }
 
-    /// Placement.
+    /// Returns the placement.
     pub fn placement(&self) -> &'a Placement {
         self.placement
     }
 
-    /// Channels between switches from one position to another on a rail.
+    /// Returns the channels between switches from one node of the placement to another on a rail.
     pub fn between(&mut self, from: usize, to: usize, rail: usize) -> Result<&[Step], PathError> {
         let fits = "paths of a job fit 32 bits";
         let receiver = u32::try_from(to).expect(fits);
@@ -111,7 +111,7 @@ impl<'a> Paths<'a> {
         Ok(&self.steps[begin as usize..][..count as usize])
     }
 
-    /// Channels of the sender's and the receiver's adapter.
+    /// Returns the sender's channel into the network and the receiver's channel out of it.
     pub(super) fn ends(&self, from: usize, to: usize, rail: usize) -> [ChannelId; 2] {
         let [from, to] = [from, to].map(|node| self.placement.endpoint(node, rail));
         [self.fabric.endpoint_channel(from), self.graph.ejection(to)]
@@ -124,8 +124,9 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Lower bound on the load of a leaf's fullest uplink by one flow that leaves it: whole with
-    /// routes, equal parts with adaptive routing; 0 if nodes share their leaf on each rail.
+    /// Returns a lower bound on the load of a leaf's busiest uplink due to one flow that leaves the
+    /// leaf: a whole flow with routes, equal parts with adaptive routing; 0 if all nodes share a
+    /// leaf on each rail.
     pub(super) fn least_share_of_a_leaf(&self) -> u64 {
         let mut least = 0;
         for rail in 0..self.rails() {

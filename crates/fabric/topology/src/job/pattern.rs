@@ -1,7 +1,6 @@
-//! Patterns of collectives: the positions of the node order that exchange flows, by phase.
+//! Patterns of collectives: positions in the node order that exchange flows, by phase.
 //!
-//! Every pattern is one phase of flows, except halving and doubling, which has one phase a
-//! distance.
+//! Every pattern has one phase, except halving and doubling, which has one phase per distance.
 //!
 //! Sources: ring and tree as in NCCL (`src/graph/rings.cc`, `src/graph/trees.cc`); double binary
 //! trees: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
@@ -15,15 +14,15 @@ pub enum Pattern {
     Ring,
     /// Two complementary trees on each rail: all-reduce.
     DoubleBinaryTree,
-    /// Flow from each node to each other on each rail.
+    /// Flow from each node to every other node on each rail.
     AllToAll,
-    /// Recursive vector halving and distance doubling, then the reverse: all-reduce.
+    /// Recursive vector halving with distance doubling, then the reverse: all-reduce.
     HalvingDoubling,
     /// Flows between given positions.
     Pairs(Vec<Edge>),
 }
 
-/// A flow between positions of the node order.
+/// Flow between two positions in the node order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
     /// Sender.
@@ -41,14 +40,14 @@ impl Edge {
 /// Concurrent flows of equal bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
-    /// Flows of one rail.
+    /// Flows on one rail.
     pub edges: Vec<Edge>,
-    /// Bytes of a flow, as a share of the buffer.
+    /// Bytes per flow, as a fraction of the buffer.
     pub share: f64,
 }
 
 impl Pattern {
-    /// Name in results and options.
+    /// Returns the name in results and options.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Ring => "ring",
@@ -59,19 +58,19 @@ impl Pattern {
         }
     }
 
-    /// Pattern of a name; `None` for pairs and unknown names.
+    /// Returns the pattern with a name; `None` for pairs and unknown names.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Ring, Self::DoubleBinaryTree, Self::AllToAll, Self::HalvingDoubling]
             .into_iter()
             .find(|pattern| pattern.name() == name)
     }
 
-    /// Whether every order of nodes has equal loads.
+    /// Returns whether all node orders have equal loads.
     pub const fn is_order_free(&self) -> bool {
         matches!(self, Self::AllToAll)
     }
 
-    /// Phases among `nodes` nodes with `ranks` ranks in total.
+    /// Returns the phases for `nodes` nodes with `ranks` ranks in total.
     pub fn phases(&self, nodes: usize, rails: usize, ranks: usize) -> Vec<Phase> {
         let count = u32::try_from(nodes).expect("positions are 32 bits");
         if count < 2 || rails == 0 {
@@ -95,8 +94,8 @@ impl Pattern {
         }
     }
 
-    /// Bus bandwidth of `nccl-tests` for a buffer of one byte: algorithm bandwidth times 2(n-1)/n
-    /// for all-reduce, (n-1)/n for all-to-all, 1 for pairs.
+    /// Returns the bus bandwidth of `nccl-tests` for a buffer of one byte: the algorithm bandwidth
+    /// times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all, 1 for pairs.
     pub fn bus_bandwidth(&self, ranks: usize, seconds: f64) -> f64 {
         let others = (real(ranks) - 1.0) / real(ranks);
         let factor = match self {
@@ -122,8 +121,9 @@ fn all_to_all(count: u32) -> Vec<Edge> {
     (0..count).flat_map(from).collect()
 }
 
-/// Edges of both trees in both directions. A parent of the first tree is a leaf of the second,
-/// which is the mirror image for an even number of nodes, else shifted by one.
+/// Returns the edges of both trees in both directions. A parent in the first tree is a leaf in the
+/// second, which is the mirror image for an even number of nodes, and otherwise shifted by one
+/// position.
 fn double_binary_tree(count: u32) -> Vec<Edge> {
     let first = (0..count).filter_map(|child| Some((child, parent(child, count)?)));
     let second = |position: u32| {
@@ -138,7 +138,8 @@ fn double_binary_tree(count: u32) -> Vec<Edge> {
     .collect()
 }
 
-/// Parent in the in-order binary tree, of which odd positions are leaves and 0 is the root.
+/// Returns the parent in the in-order binary tree, in which odd positions are leaves and position 0
+/// is the root.
 fn parent(child: u32, count: u32) -> Option<u32> {
     if child == 0 {
         return None;
@@ -148,8 +149,9 @@ fn parent(child: u32, count: u32) -> Option<u32> {
     Some(if up >= count { child ^ bit } else { up })
 }
 
-/// Phases of distances 1, 2, 4, ... with halved shares, and the reverse. Unless nodes are a power
-/// of two, the first positions merge in pairs before and separate afterwards.
+/// Returns the phases with distances 1, 2, 4, ... and halved shares, then the reverse. If the
+/// number of nodes is not a power of two, the first positions merge in pairs before and separate
+/// afterwards.
 fn halving_doubling(count: u32, whole: f64) -> Vec<Phase> {
     let power = 1 << count.ilog2();
     let surplus = count - power;

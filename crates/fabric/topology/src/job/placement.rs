@@ -1,4 +1,4 @@
-//! The endpoints of a job.
+//! Endpoints of a job.
 
 use crate::EndpointId;
 use crate::cluster::Cluster;
@@ -10,31 +10,31 @@ pub struct Placement {
     pub nodes: Vec<usize>,
     /// Indices into [`Cluster::rails`].
     pub rails: Vec<usize>,
-    /// Endpoints at index `position * rails + rail position`.
+    /// Endpoint at index `position * rails + rail position`.
     endpoints: Vec<EndpointId>,
 }
 
 /// Reason why a job cannot be placed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    /// A node listed twice.
+    /// Node that is listed twice.
     #[error("node {node} is listed twice")]
     Repeated {
-        /// Node.
+        /// Name of the node.
         node: String,
     },
-    /// A node without a cabled adapter on a rail.
+    /// Node without a cabled adapter on a rail.
     #[error("node {node} has no cabled adapter on rail {rail}")]
     NoAdapter {
-        /// Node.
+        /// Name of the node.
         node: String,
-        /// Rail, from 0.
+        /// Rail, counted from 0.
         rail: usize,
     },
-    /// An unknown rail.
+    /// Unknown rail.
     #[error("rail {rail} does not exist: the fabric has {count}")]
     NoRail {
-        /// Rail, from 0.
+        /// Rail, counted from 0.
         rail: usize,
         /// Number of rails.
         count: usize,
@@ -69,17 +69,17 @@ impl Placement {
         Ok(Self { nodes, rails, endpoints })
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is no node.
+    /// Returns whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Endpoint of a position on a rail, both from 0.
+    /// Returns the endpoint at a position on a rail, both counted from 0.
     pub fn endpoint(&self, position: usize, rail: usize) -> EndpointId {
         self.endpoints[position * self.rails.len() + rail]
     }

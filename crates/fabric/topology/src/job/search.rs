@@ -1,11 +1,11 @@
 //! Search for a node order with a higher bandwidth bound.
 //!
-//! 1. The best of the caller's candidates is the start: the result is never worse. Of equally fast
-//!    orders, the one with fewer flows on its fullest cable is better.
-//! 2. Random moves are kept unless they raise the cost: the sum of squares of the load of channels
-//!    beyond one flow, weighted by slowness and by the share of the phase. A move swaps two nodes;
-//!    in a ring it may also displace a node or a block. Most moves start at nodes whose flows share
-//!    a channel. Moves end without a shared channel, or after [`PAIRS_MAX`].
+//! 1. The search starts with the best of the caller's candidates, so the result is never worse. Of
+//!    equally fast orders, the order with fewer flows on its busiest cable is better.
+//! 2. Random moves are kept unless they raise the cost, which is the sum of squared channel loads
+//!    in excess of one flow, weighted by slowness and by the share of the phase. A move swaps two
+//!    nodes; in a ring it may also displace a node or a block. Most moves start at nodes whose
+//!    flows share a channel. The moves end when no channel is shared, or after [`PAIRS_MAX`].
 //! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best order.
 
 use super::exact::best_order;
@@ -14,10 +14,10 @@ use super::paths::{PathError, Paths};
 use super::pattern::{Edge, Pattern, Phase};
 use gingham_kernel::{Purpose, Stream};
 
-/// Largest number of nodes for a search of all orders.
+/// Maximum number of nodes for a search over all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Maximum number of adapter pairs whose flows moves may change: some seconds.
+/// Maximum number of adapter pairs whose flows are changed by moves, equivalent to a few seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
 /// Number of moves between comparisons with the best order.
@@ -28,7 +28,7 @@ const MOVES_PER_LIST: u32 = 256;
 pub struct Effort {
     /// Number of random moves.
     pub moves: u32,
-    /// Seed.
+    /// Seed of the random moves.
     pub seed: u64,
 }
 
@@ -43,23 +43,23 @@ impl Default for Effort {
 pub struct Improved {
     /// Nodes of the placement by position.
     pub order: Vec<usize>,
-    /// Flows on the fullest channel between switches, for each candidate.
+    /// Number of flows on the busiest channel between switches, for each candidate.
     pub candidates: Vec<f64>,
     /// Bus bandwidth of each candidate, in the unit of [`Bound`](super::Bound).
     pub candidate_bandwidths: Vec<f64>,
-    /// Flows on the fullest channel of `order`.
+    /// Number of flows on the busiest channel between switches, with `order`.
     pub flows_max: f64,
-    /// Bus bandwidth of `order`.
+    /// Bus bandwidth with `order`, in the unit of [`Bound`](super::Bound).
     pub bus_bandwidth: f64,
-    /// Lower bound on the number of flows on the fullest channel.
+    /// Lower bound on the number of flows on the busiest channel.
     pub lower_bound: f64,
-    /// Whether the bus bandwidth is proved to be the highest.
+    /// Whether the bus bandwidth is proved to be optimal.
     pub is_best: bool,
 }
 
-/// Searches for an order with a high bus bandwidth and few flows on the fullest channel.
-/// `candidates` are starts, at least one; `standing` is the load of other jobs on each channel, or
-/// empty.
+/// Searches for an order with a high bus bandwidth and few flows on the busiest channel.
+/// `candidates` contains at least one initial order; `standing` is the load of other jobs on each
+/// channel, or empty.
 pub fn improve(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -87,7 +87,7 @@ pub fn improve(
     let mut best = best.expect("there is a candidate");
     let share =
         if matches!(pattern, Pattern::Pairs(_)) { 0 } else { paths.least_share_of_a_leaf() };
-    // With unequal adapters the time of a tree depends on the positions of its leaves.
+    // With unequal adapters, the time of a tree depends on the positions of its leaves.
     let is_even = scale.has_equal_adapters || matches!(pattern, Pattern::Ring | Pattern::AllToAll);
     let least_time = if is_even { scale.time_of(share).max(least_time) } else { 0.0 };
     if !pattern.is_order_free() && nodes > 1 {
@@ -159,7 +159,7 @@ fn below(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).expect("it is below a usize")
 }
 
-/// Proposes a swap; in a ring possibly a move of one node or of a block.
+/// Proposes a swap; in a ring, possibly a move of one node or of a block.
 fn propose(stream: &mut Stream, order: &[usize], position: usize, is_ring: bool) -> Vec<usize> {
     let nodes = order.len();
     let other = below(stream, nodes);
@@ -184,10 +184,10 @@ struct State<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
     order: Vec<usize>,
-    /// Flows, two of which may be equal.
+    /// Phase and edge of each flow; the two may coincide for several flows.
     flows: Vec<(usize, Edge)>,
     incident: Vec<Vec<usize>>,
-    /// Pairs of adapters whose flows were added or removed.
+    /// Number of adapter pairs whose flows were added or removed.
     changed_pairs: u64,
 }
 
@@ -239,7 +239,7 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(())
     }
 
-    /// Keeps the order if it is the best; called rarely, since a score visits all channels.
+    /// Keeps the order if it is the best; called rarely, because a score visits all channels.
     fn keep_if_better(&self, best: &mut Found) {
         let score = self.loads.score();
         if score < best.score {
@@ -247,7 +247,7 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    /// Positions with a flow on an overloaded channel.
+    /// Returns the positions with a flow on an overloaded channel.
     fn crowded(&mut self, phases: &[Phase]) -> Result<Vec<usize>, PathError> {
         let mut is_crowded = vec![false; self.order.len()];
         for (number, phase) in phases.iter().enumerate() {
@@ -268,7 +268,7 @@ impl<'p, 'a> State<'p, 'a> {
     }
 }
 
-/// Multiset difference of two sorted lists.
+/// Returns the multiset difference of two sorted lists.
 fn without<T: Ord + Copy>(one: &[T], other: &[T]) -> Vec<T> {
     let mut rest = other.iter().peekable();
     let mut left = Vec::new();
