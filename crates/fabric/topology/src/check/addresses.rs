@@ -11,7 +11,6 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Reports GUIDs shared by several devices.
 fn guids(fabric: &Fabric) -> Vec<Finding> {
     let mut owners: BTreeMap<Guid, BTreeSet<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids() {
@@ -31,8 +30,8 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Reports LIDs outside the unicast range; in a single finding if all LIDs are 0, because no subnet
-/// manager has run.
+/// Reports LIDs outside the unicast range; if all LIDs are 0, no subnet manager has run, and one
+/// finding suffices.
 fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     let reported: Vec<(u16, PortRef)> = addresses(fabric).collect();
     let wrong = || reported.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
@@ -86,5 +85,4 @@ fn lids(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Largest LMC; the field has three bits.
 const LMC_MAX: u32 = 7;

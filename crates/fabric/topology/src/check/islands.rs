@@ -4,8 +4,7 @@ use crate::cluster::{Cluster, Naming};
 use crate::finding::plural;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 
-/// Reports islands; the planes of a multi-plane network are not islands, because most nodes have
-/// adapters in each plane.
+/// Reports islands, but not the planes of a multi-plane network.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut parts = parts(fabric);
     parts.retain(|part| !is_lone_host(fabric, part));
@@ -28,7 +27,6 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the connected components in canonical order.
 pub(super) fn parts(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut is_seen = vec![false; fabric.nodes().len()];
     let mut parts = Vec::new();

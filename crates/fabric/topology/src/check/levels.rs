@@ -4,8 +4,7 @@ use crate::routing::trees;
 use crate::{Fabric, NodeId};
 
 pub(super) struct Levels {
-    /// By switch: level, counted from 1 at the top of the first tree, with consecutive numbers over
-    /// all trees; 0 outside trees.
+    /// By switch: level, counted from 1 at the first top and on through all trees; 0 outside trees.
     levels: Vec<usize>,
 }
 
@@ -24,7 +23,7 @@ impl Levels {
         Self { levels }
     }
 
-    /// Returns the levels of two switches in ascending order (higher switch first).
+    /// Returns two levels, the higher switch first.
     pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
         let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
         levels.sort_unstable();

@@ -61,7 +61,6 @@ enum Peers<'a> {
 struct Speeds<'a> {
     between_levels: BTreeMap<[usize; 2], Rates>,
     to_switches: BTreeMap<NodeId, Rates>,
-    /// Fastest cable of each adapter at each switch.
     to_hosts: BTreeMap<NodeId, BTreeMap<NodeId, Rate>>,
     of_hosts: BTreeMap<&'a str, Rates>,
     widths: BTreeMap<u8, usize>,
@@ -150,8 +149,7 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// Returns whether more than half of `rates`, without `own` rates of the cable itself, exceed
-/// `rate`.
+/// Returns whether most `rates`, except `own` rates of the cable itself, exceed `rate`.
 fn are_mostly_faster(rates: &Rates, rate: Rate, own: usize) -> bool {
     2 * faster(rates, rate) > rates.values().sum::<usize>() - own
 }

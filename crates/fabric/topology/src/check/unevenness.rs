@@ -19,7 +19,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the number of cables between each pair of switches, with the lower switch first.
+/// Returns cable counts by pair of switches, the lower switch first.
 pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
     let mut sizes = BTreeMap::new();
     for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {
@@ -49,7 +49,6 @@ fn bundles(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Describes uneven uplinks, the cables from leaves (switches with hosts) to other switches.
 fn uplinks(fabric: &Fabric) -> Option<String> {
     let is_switch = |channel| fabric.node(fabric.target(channel).node).is_switch();
     let leaves = fabric.switches().zip(host_cables(fabric)).filter(|(_, hosts)| *hosts > 0);
@@ -66,7 +65,6 @@ fn uplinks(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Describes uneven speeds, separately for cables between switches and for other cables.
 fn speeds(fabric: &Fabric) -> Option<String> {
     let is_trunk = |cable: &&Cable| cable.ends.iter().all(|end| fabric.node(end.node).is_switch());
     let describe = |what: &str, wanted: bool| {

@@ -61,7 +61,6 @@ impl Class {
 
 struct Siblings<'a> {
     classes: Vec<&'a Class>,
-    /// Number of switches for each number of uplinks.
     counts: BTreeMap<usize, usize>,
 }
 
@@ -140,7 +139,7 @@ impl Uplinks {
     }
 }
 
-/// Returns the upper switches to which this switch has fewer cables than most siblings.
+/// Returns the upper switches with fewer cables to this switch than to most siblings.
 fn fewer_to(
     uplinks: &Uplinks,
     siblings: &[&Uplinks],

@@ -15,10 +15,9 @@ use super::{ClusterNode, Rail, Role, Unit};
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of an adapter within its node, and port position among the cabled ports of its device.
+/// Adapter number, and port position among the cabled ports of the device.
 type Key = (u32, usize);
 
-/// Finds the rails, and sets the rail of every adapter.
 pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) -> Vec<Rail> {
     let usual = usual_adapters(nodes);
     if usual == 0 {
@@ -92,7 +91,7 @@ fn single_rail(nodes: &mut [ClusterNode]) -> Rail {
     Rail { number: None, leaves: leaves.into_iter().collect() }
 }
 
-/// Returns the keys that at least half of the members with several adapters have.
+/// Returns the keys of at least half of the members with several adapters.
 fn common_keys(nodes: &[ClusterNode], members: &[usize]) -> Vec<Key> {
     let mut counts: BTreeMap<Key, usize> = BTreeMap::new();
     let several = members.iter().filter(|node| nodes[**node].adapters.len() > 1);
@@ -116,7 +115,6 @@ fn keys(node: &ClusterNode) -> Vec<Option<Key>> {
     node.adapters.iter().map(&mut key).collect()
 }
 
-/// Returns the rail of most adapters on each leaf; the lowest in a tie.
 fn leaf_rails(nodes: &[ClusterNode]) -> BTreeMap<NodeId, usize> {
     let mut counts: BTreeMap<NodeId, BTreeMap<usize, usize>> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {

@@ -62,8 +62,7 @@ impl Role {
         }
     }
 
-    /// Returns the role of a node with a name; `is_named` is set if a description or rule provides
-    /// the name.
+    /// Derives the role from a name; `is_named` is set if a description or rule gave the name.
     pub(super) fn of(name: &str, is_named: bool) -> Self {
         if !is_named {
             return Self::Unnamed;

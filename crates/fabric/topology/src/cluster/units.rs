@@ -9,7 +9,6 @@ use crate::routing::islands;
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Finds the units, still without their nodes.
 pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     let mut nodes_of: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut common: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();

@@ -102,8 +102,7 @@ pub fn bound(
     })
 }
 
-/// Returns the loads of all channels in a phase, including adapter channels, in units of
-/// 1/[`WHOLE`] flow.
+/// Returns the load of each channel, including adapter channels, in units of 1/[`WHOLE`] flow.
 fn phase_loads(
     paths: &mut Paths<'_>,
     phase: &Phase,
@@ -124,7 +123,7 @@ fn phase_loads(
     Ok(loads)
 }
 
-/// Returns the bound of a phase, and its duration in seconds with all nodes on one switch.
+/// Returns the bound, and the seconds with all nodes on one switch.
 fn phase_bound(
     fabric: &Fabric,
     share: f64,

@@ -16,12 +16,11 @@ struct Search<'p, 'a> {
     order: Vec<usize>,
     is_used: Vec<bool>,
     best: Found,
-    /// Lower bounds, valid for every order, on the time and on the largest load.
+    /// Lower bounds on time and largest load.
     least: (f64, u64),
 }
 
-/// Finds the best order; returns `start` if no order is better. `first_is_fixed` is set if
-/// rotations are equivalent.
+/// Finds the best order, or returns `start`. `first_is_fixed` is set if rotations are equivalent.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,
@@ -89,8 +88,6 @@ impl Search<'_, '_> {
         best.time <= self.least.0 && best.highest <= self.least.1
     }
 
-    /// Returns whether the partial order is faster than the best order, or equally fast with fewer
-    /// flows on its busiest channel.
     fn is_promising(&self) -> bool {
         let (score, best) = (self.loads.score(), self.best.score);
         (score.time, score.highest) < (best.time, best.highest)

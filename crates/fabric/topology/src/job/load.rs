@@ -29,22 +29,18 @@ pub(super) struct Scale {
     reference: f64,
     /// By channel: reference capacity divided by its capacity, in units of 1/[`SLOWNESS_ONE`].
     slowness: Vec<u64>,
-    /// By channel: whether it joins two switches.
     is_trunk: Vec<bool>,
     /// By channel: load of other jobs, in units of 1/[`WHOLE`] flow.
     standing: Vec<u64>,
     /// By phase: bytes per flow, as a fraction of the buffer.
     shares: Vec<f64>,
-    /// By phase: weight in the cost.
     weights: Vec<u64>,
-    /// Whether all adapters have equal capacities, and equal loads of other jobs.
     pub(super) has_equal_adapters: bool,
 }
 
 impl Scale {
-    /// Creates the scale; `standing` is the load of other jobs on each channel, or empty. The
-    /// reference is the lower of two capacities: those of the slowest adapter and of the fastest
-    /// cable between switches.
+    /// Takes as reference the capacity of the slowest adapter, or of the fastest cable between
+    /// switches if that is lower. `standing` is the load of other jobs on each channel, or empty.
     pub(super) fn new(paths: &Paths<'_>, phases: &[Phase], standing: &[u64]) -> Self {
         let (fabric, capacities) = (paths.fabric(), capacities(paths.fabric()));
         let is_trunk: Vec<bool> =
@@ -73,8 +69,7 @@ impl Scale {
         time / self.reference
     }
 
-    /// Returns the time of a load on the fastest channel between switches if there is one phase; 0
-    /// otherwise.
+    /// Returns the time of a load on the fastest channel between switches; 0 with several phases.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
@@ -84,13 +79,12 @@ impl Scale {
         }
     }
 
-    /// Returns the load of all jobs on a channel; zero if this job does not use the channel.
     fn load(&self, own: u64, channel: usize) -> u64 {
         if own == 0 { 0 } else { own + self.standing[channel] }
     }
 
-    /// Returns the penalty of a load: zero up to one flow at the reference capacity, then growing
-    /// with the square of the excess.
+    /// Returns the penalty: zero up to one flow at the reference capacity, then growing with the
+    /// square.
     fn excess(&self, own: u64, phase: usize, channel: usize) -> u128 {
         if !self.is_trunk[channel] {
             return 0;
@@ -111,7 +105,7 @@ fn part(ratio: f64) -> u64 {
     ((ratio * 64.0).ceil() as u64).max(1)
 }
 
-/// Converts load times slowness to a time, in flows at the reference capacity.
+/// Converts load times slowness to time, in flows at the reference capacity.
 fn time(weighted: u64) -> f64 {
     flows(weighted) / 64.0
 }
@@ -127,7 +121,6 @@ pub(super) struct Loads<'s> {
     channels: usize,
     /// Loads of this job by phase and channel, in units of 1/[`WHOLE`] flow.
     own: Vec<u64>,
-    /// By phase: channels that have ever had a load.
     touched: Vec<Vec<usize>>,
     is_touched: Vec<bool>,
     cost: u128,
@@ -146,7 +139,7 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// Computes the loads of an order; `order[position]` is a node of the placement of `paths`.
+    /// Computes the loads of an order of the placement's nodes.
     pub(super) fn of(
         paths: &mut Paths<'_>,
         scale: &'s Scale,
@@ -212,7 +205,7 @@ impl<'s> Loads<'s> {
         Score { time: total, highest, cost: self.cost }
     }
 
-    /// Returns the time if no channel between switches were shared.
+    /// Returns the time without sharing between switches.
     pub(super) fn time_at_one_switch(&self) -> f64 {
         let mut total = 0.0;
         for (phase, share) in self.scale.shares.iter().enumerate() {
@@ -223,12 +216,12 @@ impl<'s> Loads<'s> {
         total
     }
 
-    /// Returns the load in units of 1/[`WHOLE`] flow; zero if the job does not use the channel.
+    /// Returns the load of all jobs, in units of 1/[`WHOLE`] flow; zero if this job does not use
+    /// the channel.
     pub(super) fn load(&self, phase: usize, channel: usize) -> u64 {
         self.scale.load(self.own[phase * self.channels + channel], channel)
     }
 
-    /// Returns whether a channel carries more than one flow at the reference capacity.
     pub(super) fn is_crowded(&self, phase: usize, channel: usize) -> bool {
         let weighted = self.load(phase, channel) * self.scale.slowness[channel];
         weighted > WHOLE * SLOWNESS_ONE

@@ -54,7 +54,6 @@ pub struct Paths<'a> {
     graph: SwitchGraph,
     /// By rail and sender: range in `steps` of the path to each receiver.
     ranges: Vec<BTreeMap<u32, (u32, u32)>>,
-    /// Channels of all paths, between switches only.
     steps: Vec<Step>,
     between_leaves: BTreeMap<(NodeId, NodeId), Vec<Step>>,
     distances: BTreeMap<NodeId, Vec<u32>>,
@@ -111,7 +110,7 @@ impl<'a> Paths<'a> {
         Ok(&self.steps[begin as usize..][..count as usize])
     }
 
-    /// Returns the sender's channel into the network and the receiver's channel out of it.
+    /// Returns the sender's and the receiver's adapter channels.
     pub(super) fn ends(&self, from: usize, to: usize, rail: usize) -> [ChannelId; 2] {
         let [from, to] = [from, to].map(|node| self.placement.endpoint(node, rail));
         [self.fabric.endpoint_channel(from), self.graph.ejection(to)]
@@ -124,9 +123,9 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Returns a lower bound on the load of a leaf's busiest uplink due to one flow that leaves the
-    /// leaf: a whole flow with routes, equal parts with adaptive routing; 0 if all nodes share a
-    /// leaf on each rail.
+    /// Returns a lower bound on the load that a flow puts on its leaf's busiest uplink: the whole
+    /// flow with routes, equal parts with adaptive routing; 0 if all nodes share a leaf on each
+    /// rail.
     pub(super) fn least_share_of_a_leaf(&self) -> u64 {
         let mut least = 0;
         for rail in 0..self.rails() {

@@ -17,10 +17,10 @@ use gingham_kernel::{Purpose, Stream};
 /// Maximum number of nodes for a search over all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Maximum number of adapter pairs whose flows are changed by moves, equivalent to a few seconds.
+/// Maximum number of adapter pairs that moves may change, equivalent to a few seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
-/// Number of moves between comparisons with the best order.
+/// Moves between comparisons with the best order.
 const MOVES_PER_LIST: u32 = 256;
 
 /// Limits of a search.
@@ -184,10 +184,8 @@ struct State<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
     order: Vec<usize>,
-    /// Phase and edge of each flow; the two may coincide for several flows.
     flows: Vec<(usize, Edge)>,
     incident: Vec<Vec<usize>>,
-    /// Number of adapter pairs whose flows were added or removed.
     changed_pairs: u64,
 }
 
@@ -239,7 +237,7 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(())
     }
 
-    /// Keeps the order if it is the best; called rarely, because a score visits all channels.
+    /// Keeps the order if it is the best. Called rarely, because a score visits all channels.
     fn keep_if_better(&self, best: &mut Found) {
         let score = self.loads.score();
         if score < best.score {
@@ -247,7 +245,6 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    /// Returns the positions with a flow on an overloaded channel.
     fn crowded(&mut self, phases: &[Phase]) -> Result<Vec<usize>, PathError> {
         let mut is_crowded = vec![false; self.order.len()];
         for (number, phase) in phases.iter().enumerate() {

@@ -71,7 +71,6 @@ macro_rules! algorithms {
             $($(#[$about])+ #[serde(rename = $name)] $parameters($parameters),)+
         }
 
-        /// Algorithm names, which may appear without parameters.
         #[derive(Clone, Copy, Deserialize)]
         enum Name {
             $(#[serde(rename = $name)] $parameters,)+

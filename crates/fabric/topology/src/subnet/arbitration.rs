@@ -41,8 +41,8 @@ pub struct ArbitrationTables {
 }
 
 impl Default for ArbitrationTables {
-    /// Returns OpenSM's tables: lane 0 has weight 4 at high priority, every other lane has weight 4
-    /// at low priority.
+    /// Returns OpenSM's tables: weight 4 for lane 0 at high priority, and for every other lane at
+    /// low priority.
     fn default() -> Self {
         let slots = |weight: fn(u8) -> u8| {
             (0..MANAGEMENT_LANE)

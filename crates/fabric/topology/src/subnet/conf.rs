@@ -62,7 +62,6 @@ impl PortKind {
 pub struct QosConf {
     /// Whether OpenSM writes the tables to the ports.
     pub is_enabled: bool,
-    /// Line number and value by key, without default values.
     values: BTreeMap<String, (u32, Value)>,
 }
 
@@ -155,7 +154,7 @@ impl QosConf {
     }
 }
 
-/// Returns OpenSM's lane mask: the lowest k bits if 2^k lanes are in use.
+/// Returns OpenSM's lane mask: the lowest k bits for 2^k lanes.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }
@@ -174,7 +173,6 @@ fn small(line: Line<'_>, text: &str, expected: &str) -> Result<u8, FormatError> 
     value.ok_or_else(|| line.error(expected))
 }
 
-/// Parses `0,1,2,...`.
 fn lane_row(line: Line<'_>, text: &str) -> Result<LaneRow, FormatError> {
     lane_row_of(line, text.split(',').map(str::trim))
 }

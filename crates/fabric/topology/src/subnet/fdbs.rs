@@ -10,8 +10,7 @@ use super::line::{Line, truncated};
 use super::tables::{ForwardingEntry, TableDump, lid, port};
 use crate::format::FormatError;
 
-/// Returns whether a line is the heading of a table, `dump_ucast_routes:` with any prefix:
-/// `ibdiagnet` writes the function name of older releases of OpenSM,
+/// Recognises a table heading. `ibdiagnet` writes the function name of older releases of OpenSM,
 /// `osm_ucast_mgr_dump_ucast_routes:`.
 pub(super) fn is_heading(text: &str) -> bool {
     let is_name = |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase());

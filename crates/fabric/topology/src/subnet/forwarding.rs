@@ -51,7 +51,6 @@ struct TableJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
     switches: BTreeMap<Guid, NodeId>,
-    /// By switch: line number of its table.
     lines: Vec<Option<u32>>,
     tables: Vec<TableRoutes>,
     to_switches: SwitchTables,
@@ -125,8 +124,7 @@ impl<'a> TableJoiner<'a> {
         self.check_made_up(entry, owner)
     }
 
-    /// Checks that destination names agree if LIDs were assigned here, because the tables may use
-    /// other LIDs.
+    /// Checks destination names, because LIDs assigned here may differ from those in the tables.
     fn check_made_up(
         &self,
         entry: &ForwardingEntry<'_>,

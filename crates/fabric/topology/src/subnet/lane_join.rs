@@ -47,7 +47,6 @@ struct LaneJoiner<'a> {
     lids: &'a Lids,
     by_guid: BTreeMap<Guid, LidOwner>,
     map: LaneMap,
-    /// Pairs of switch ports with a row.
     listed: BTreeSet<(NodeId, u16, u16)>,
     listed_endpoints: BTreeSet<EndpointId>,
 }

@@ -179,7 +179,6 @@ fn matters(fabric: &Fabric, tables: &Tables, from: EndpointId, to: EndpointId) -
     are_hosts && here.is_some() && there.is_some() && here != there
 }
 
-/// Mark of a pair without a row.
 const NONE: u8 = u8::MAX;
 
 struct Tables {

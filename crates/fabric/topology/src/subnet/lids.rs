@@ -36,7 +36,6 @@ pub enum LidOwner {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
     owners: Vec<Option<LidOwner>>,
-    /// By endpoint: base LID and LMC.
     of_endpoints: Vec<Option<(u16, u8)>>,
     of_switches: Vec<Option<u16>>,
     is_made_up: bool,

@@ -5,7 +5,6 @@
 use crate::Guid;
 use crate::format::{FaultCode, FormatError, count};
 
-/// Line of text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) number: u32,

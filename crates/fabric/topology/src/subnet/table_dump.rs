@@ -46,7 +46,6 @@ impl<'a> TableDump<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Part {
-    /// Outside tables.
     #[default]
     Between,
     /// In a table with a closing line.
@@ -145,15 +144,15 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// Returns the number in a closing line, and whether it counts entries, as only
-/// `27 valid lids dumped` does.
+/// Returns the number in a closing line, and whether it counts entries (only in
+/// `27 valid lids dumped`).
 fn closing(text: &str) -> Option<(u64, bool)> {
     let (count, rest) = text.split_once(' ')?;
     let is_closing = rest.ends_with("lids dumped");
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Returns whether to skip a line: a column heading, comment or message.
+/// Returns whether a line is a column heading, comment or message.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];
@@ -173,8 +172,7 @@ fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     })
 }
 
-/// Returns the name after `: '`, up to the last quotation mark, because the name may contain any
-/// character.
+/// Returns the name up to the last quotation mark, because a name may contain any character.
 fn quoted(text: &str) -> Option<&str> {
     let start = text.find(": '")? + 3;
     let end = text.rfind('\'').filter(|end| *end >= start)?;

@@ -5,7 +5,6 @@ use super::line::{Line, number};
 use crate::Guid;
 use crate::format::FormatError;
 
-/// Port number of a missing entry.
 const NO_PORT: u64 = 255;
 
 /// Forwarding tables in input order.

@@ -37,7 +37,6 @@ pub(super) enum Outlook {
     WholePath,
 }
 
-/// Routes, and the number of paths on the busiest channel between switches.
 pub(super) struct Assigned<R> {
     pub(super) routes: R,
     pub(super) busiest: u64,
@@ -96,8 +95,7 @@ impl Load {
         self.paths.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns, for each state, the lowest possible load of the busiest channel on the rest of the
-    /// path.
+    /// Returns, by state, the lowest possible load of the busiest channel ahead.
     pub(super) fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
         for &state in farthest_first.iter().rev() {
@@ -139,14 +137,12 @@ fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
     row_weight(graph, switch, &[to])
 }
 
-/// Returns the number of host-to-host paths from `switch` to a row, without aggregation nodes and
-/// routers.
+/// Returns the number of host-to-host paths to a row, without aggregation nodes and routers.
 pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
     let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
     hosts * u64::from(graph.host_count(switch))
 }
 
-/// Groups the endpoints of a switch into rows that share their paths.
 pub(crate) fn rows(
     graph: &SwitchGraph,
     switch: NodeId,
@@ -190,7 +186,6 @@ pub(crate) fn source_routes(
     Assigned { routes: routes.finish(), busiest: load.busiest() }
 }
 
-/// Computes the best routes by whole-path load (`balance`).
 fn best_source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -212,7 +207,6 @@ fn best_source_routes(
     Assigned { routes: routes.finish(), busiest: laid.busiest }
 }
 
-/// Assigns all paths to the endpoints of a switch if no switch has a choice.
 fn lay_column(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -25,7 +25,6 @@ use super::phases::is_turn;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Channels of all paths, ordered by row and then by source switch.
 #[derive(Debug)]
 pub(super) struct Laid {
     /// By path: index of its first channel in `channels`; then the total.
@@ -35,7 +34,6 @@ pub(super) struct Laid {
 }
 
 impl Laid {
-    /// Returns the channels of the path with index `row * switches + source`.
     pub(crate) fn path(&self, number: usize) -> &[ChannelId] {
         &self.channels[self.first[number]..self.first[number + 1]]
     }
@@ -97,14 +95,12 @@ fn each_path(
     }
 }
 
-/// Sum of loads, and number of turns.
 type Cost = (u64, u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Swept {
-    /// Number of the last search that reached this state.
     search: u64,
-    /// Lowest possible load of the busiest channel on the rest of the path.
+    /// Lowest possible load of the busiest channel ahead.
     worst: u64,
     cost: Cost,
     onward: Option<Choice>,
@@ -115,7 +111,6 @@ struct BestPaths<'a> {
     graph: &'a SwitchGraph,
     known: Vec<Swept>,
     count: u64,
-    /// Reached states, in descending order of remaining hops.
     reached: Vec<State>,
 }
 
@@ -124,8 +119,7 @@ impl<'a> BestPaths<'a> {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
 
-    /// Appends the channels of the best path; appends none if there is no path, or if `source` has
-    /// no endpoints.
+    /// Appends the channels of the best path; none if there is no path or no endpoint at `source`.
     fn best(
         &mut self,
         choices: &Choices,

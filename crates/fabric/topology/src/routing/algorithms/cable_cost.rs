@@ -31,7 +31,6 @@ type PathCost = (u128, u32);
 
 const NO_PATH: PathCost = (u128::MAX, UNREACHED);
 
-/// Cost of each channel, in millimetres of cable.
 #[derive(Debug)]
 pub(super) struct CableCosts {
     /// By channel; 0 for host channels, which all alternatives share.
@@ -90,8 +89,7 @@ impl CableCosts {
     }
 }
 
-/// Returns the shortest and the longest known length of the cables between switches, if they
-/// differ.
+/// Returns the shortest and the longest cable length between switches, if they differ.
 pub(super) fn differing_lengths(fabric: &Fabric) -> Option<[Length; 2]> {
     let lengths = || trunks(fabric).filter_map(|cable| cable.length);
     let (least, most) = (lengths().min()?, lengths().max()?);

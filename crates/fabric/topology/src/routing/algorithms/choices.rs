@@ -67,13 +67,12 @@ impl Choices {
         self.hops[state.index()]
     }
 
-    /// Returns the choices of a state; empty at the destination and if no path exists.
     pub(crate) fn from(&self, state: State) -> &[Choice] {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
-    /// Returns whether each switch has at most one choice, the same for packets that start there
-    /// and for packets in transit.
+    /// Returns whether each switch has at most one choice, the same for new packets and packets in
+    /// transit.
     pub(super) fn are_none(&self) -> bool {
         let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
         let mut is_seen = vec![false; self.hops.len()];

@@ -40,7 +40,6 @@ struct DepthFirst<'a> {
     totals: Vec<u64>,
     ranks: Vec<u32>,
     met: u32,
-    /// By switch: number of cables to visited switches.
     cables_to_met: Vec<u32>,
 }
 

@@ -145,7 +145,6 @@ struct Passing<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
-    /// By endpoint: number of paths in transit.
     paths: Vec<u64>,
 }
 

@@ -21,7 +21,6 @@ pub const ROUTE_BYTES_MAX: u64 = 4 << 30;
 /// Number of (switch, endpoint) pairs below which memory is not estimated.
 const PAIRS_SMALL: u64 = 1_000_000;
 
-/// Maximum number of destination switches sampled for path lengths and choices.
 const SAMPLES: usize = 16;
 
 /// Contribution to the memory needed by routes.
@@ -75,8 +74,7 @@ impl RouteMemory {
 }
 
 impl fmt::Display for RouteMemory {
-    /// Formats the total and its parts, for example
-    /// `about 12.3 GB (10 GB for this, 2.3 GB for that)`.
+    /// Formats like `about 12.3 GB (10 GB for this, 2.3 GB for that)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |part: &MemoryPart| format!("{} for {}", Rounded(part.bytes), part.what);
         let parts: Vec<String> = self.parts.iter().map(part).collect();
@@ -103,7 +101,6 @@ impl fmt::Display for Rounded {
 
 struct Size {
     switches: u64,
-    /// Number of switches with endpoints.
     sources: u64,
     endpoints: u64,
     rows: u64,

@@ -38,7 +38,7 @@ pub enum SpanningTree {
 #[derive(Debug)]
 pub(super) struct Orientation {
     up: Vec<bool>,
-    /// Whether any connected component has several switches without a higher neighbour by rank.
+    /// Whether any connected component has several switches without a higher neighbour.
     pub(super) has_several_roots: bool,
 }
 
@@ -52,8 +52,7 @@ impl Orientation {
         Ok(Self::by_rank(fabric, graph, &ranks(fabric, graph, root, tree)?))
     }
 
-    /// Orients cables towards the lower rank, or the lower id at equal ranks, then leaves one peak
-    /// in each connected component.
+    /// Orients cables towards the lower (rank, id), with one peak per connected component.
     pub(super) fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let mut order = Order::by_rank(graph, ranks);
         let has_several_roots = order.join_peaks(graph);

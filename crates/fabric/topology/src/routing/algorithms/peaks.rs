@@ -35,7 +35,7 @@ use crate::routing::paths::graph::SwitchGraph;
 
 #[derive(Debug)]
 pub(super) struct Order {
-    /// By switch: its position in the order; the highest switch has position 0.
+    /// By switch: position in the order; 0 for the highest.
     places: Vec<usize>,
 }
 
@@ -66,8 +66,7 @@ impl Order {
         graph.switches().filter(tops_out).collect()
     }
 
-    /// Lifts switches until each connected component has one peak; returns whether any component
-    /// had several.
+    /// Leaves one peak per connected component; returns whether any component had several.
     pub(super) fn join_peaks(&mut self, graph: &SwitchGraph) -> bool {
         let islands = graph.islands();
         let mut had_several = false;
@@ -78,7 +77,7 @@ impl Order {
         had_several
     }
 
-    /// Finds the switch below most peaks; the lowest in the order in a tie.
+    /// Finds the switch below most peaks; the lowest one in a tie.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];

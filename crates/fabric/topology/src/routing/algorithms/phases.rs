@@ -60,7 +60,7 @@ pub(super) fn toward(
     })
 }
 
-/// Returns the number of hops on the shortest legal path from each state.
+/// Returns the hops of the shortest legal path from each state.
 pub(crate) fn hops(
     graph: &SwitchGraph,
     orientation: &Orientation,

@@ -22,8 +22,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Assigns each bundle, given as its number of paths, to the least loaded choice; ties go to
-    /// the lowest-numbered channel.
+    /// Assigns bundles, given by their number of paths, to the least loaded choices; ties go to the
+    /// lowest channel.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],

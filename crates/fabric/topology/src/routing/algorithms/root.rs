@@ -32,8 +32,7 @@ pub enum Root {
     Named(Names),
 }
 
-/// Returns at least one root for each connected component; the top switches of trees are found by
-/// `tops` instead.
+/// Returns at least one root per connected component, without regard to trees (see `tops`).
 pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -82,7 +81,6 @@ pub(super) fn one_root_an_island(
     Ok(roots)
 }
 
-/// Returns the member of `island` with the least key; the lowest-numbered one in a tie.
 fn first_member<K: Ord>(
     graph: &SwitchGraph,
     islands: &[NodeId],

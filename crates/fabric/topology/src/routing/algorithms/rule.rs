@@ -58,12 +58,12 @@ pub(super) trait AlgorithmParameters {
         Ok(Vec::new())
     }
 
-    /// Returns whether paths depend on their source, which tables cannot represent.
+    /// Returns whether paths depend on their source.
     fn gives_source_routes_only(&self) -> bool {
         false
     }
 
-    /// Returns whether each source switch reaches all endpoints of a switch by one path.
+    /// Returns whether one path per source switch serves all endpoints of a switch.
     fn shares_paths(&self) -> bool {
         false
     }
@@ -77,7 +77,6 @@ pub(super) enum Rule<'a> {
     /// Legal next channels towards a destination switch. Of several outlooks, the best result is
     /// kept.
     Choices(Toward<'a>, &'static [Outlook]),
-    /// Whole paths, for source routes only.
     WholePaths(LayPaths<'a>),
 }
 

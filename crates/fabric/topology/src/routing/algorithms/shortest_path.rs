@@ -70,7 +70,6 @@ pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     })
 }
 
-/// Converts a hop to a choice, for algorithms with one phase.
 pub(crate) fn onward(step: Hop) -> Choice {
     Choice { channel: step.channel, to: State::new(step.to.index()) }
 }

@@ -116,7 +116,6 @@ pub(crate) fn routes(
     Ok(routes.finish())
 }
 
-/// Computes the channels of all paths, ordered by row and then by source switch.
 fn lay(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -157,7 +156,7 @@ fn lay(
 
 struct Prices {
     load: Load,
-    /// Sum of the number of paths over all channels.
+    /// Number of paths, summed over all channels.
     total: u64,
     /// Weight times the number of channels between switches, in cost units.
     weight: f64,
@@ -193,10 +192,8 @@ fn real(count: u64) -> f64 {
 
 #[derive(Clone, Copy, Default)]
 struct Cheapest {
-    /// Number of the last search that reached this state.
     search: u64,
     paid: u64,
-    /// Previous state, and the channel from it.
     by: Option<(State, ChannelId)>,
 }
 
@@ -205,7 +202,7 @@ struct CheapestPaths<'a> {
     orientation: &'a Orientation,
     known: Vec<Cheapest>,
     count: u64,
-    /// States, ordered by a lower bound on the cost of a path through them.
+    /// States, by a lower bound on the cost of paths through them.
     open: BinaryHeap<Reverse<(u64, State)>>,
 }
 
@@ -215,7 +212,6 @@ impl<'a> CheapestPaths<'a> {
         Self { graph, orientation, known, count: 0, open: BinaryHeap::new() }
     }
 
-    /// Finds the cheapest legal path; `hops` are the remaining hops of each state.
     fn cheapest(
         &mut self,
         source: NodeId,

@@ -58,9 +58,9 @@ impl AlgorithmParameters for Smart {
     }
 }
 
-/// Maximum number of switches for an acceptable search time.
+/// Limit for an acceptable search time.
 const SWITCHES_MAX: usize = 64;
-/// Maximum number of turns (a channel into a switch followed by a channel out of it).
+/// Maximum number of turns at switches.
 const TURNS_MAX: usize = 50_000;
 
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {

@@ -24,8 +24,7 @@ use crate::routing::paths::switch_tables::SwitchTables;
 use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Computes tables; requires choices with one phase, because a table entry does not depend on the
-/// packet source.
+/// Computes tables from choices with one phase, because table entries do not depend on the source.
 pub(super) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -73,14 +72,12 @@ pub(super) fn steps(fabric: &Fabric, graph: &SwitchGraph) -> u64 {
     (destinations.count() * (graph.switch_count() + fabric.channel_count())) as u64
 }
 
-/// Assignment by the load of the next channel.
 struct Columns<'a> {
     graph: &'a SwitchGraph,
     hosts: Vec<u64>,
     queues: Vec<Queue>,
     /// By switch and endpoint: passing paths assigned so far.
     paths: Vec<u64>,
-    /// By endpoint: paths through the current switch.
     own: Vec<u64>,
 }
 
@@ -122,14 +119,11 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Assignment by the load of whole paths.
 struct Column<'a> {
     choices: &'a Choices,
-    /// States, farthest first.
     order: &'a [State],
     /// By state: number of hosts at its switch.
     hosts: &'a [u64],
-    /// By state: passing paths assigned so far.
     paths: Vec<u64>,
 }
 
@@ -138,9 +132,9 @@ impl<'a> Column<'a> {
         Self { choices, order, hosts, paths: vec![0; hosts.len()] }
     }
 
-    /// Fills a column, farthest switch first, so that the number of paths through a switch is known
-    /// when its entry is chosen. These paths are added to the least load of the remaining channels,
-    /// because all of them will take the same channel.
+    /// Fills a column, farthest switch first, so that the paths through a switch are known when its
+    /// entry is chosen. They are added to the least load ahead, because all will take the same
+    /// channel.
     fn fill(
         &mut self,
         leads_to_host: bool,
@@ -164,8 +158,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Returns the choice with the least loaded busiest channel; `onward` is the least possible
-    /// load from each state on.
+    /// Returns the choice with the least loaded busiest channel; `onward` is the least load from
+    /// each state on.
     fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
         let onto = |choice: &Choice| load.on(choice.channel);
         let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
@@ -176,7 +170,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Computes tables for destination switches; equally long paths are used in round-robin order.
+/// Computes tables for destination switches; equally long paths alternate.
 pub(super) fn switch_tables(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -52,13 +52,12 @@ const MEAN_PER_LEAF: u64 = 3;
 /// At most one in this many pairs may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
-/// Returns the rank of each switch in a tree; outside trees, its hops to the lowest-numbered switch
-/// of the connected component.
+/// Returns ranks by switch; outside trees, hops to the lowest switch of the connected component.
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
     ranked(fabric, graph).0
 }
 
-/// Returns the rank of each switch, and the trees ordered by their lowest-numbered switch.
+/// Returns ranks by switch, and the trees ordered by their lowest switch.
 pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, Vec<Island<'a>>) {
     let islands = graph.islands();
     let lowest: Vec<_> =
@@ -101,8 +100,7 @@ impl<'a> Island<'a> {
         Self { graph, members, leaves }
     }
 
-    /// Returns the hops from each switch to the nearest top; `None` if the connected component is
-    /// not a tree.
+    /// Returns hops to the nearest top; `None` if the component is not a tree.
     fn ranks_below_tops(&self) -> Option<Vec<u32>> {
         let tops = self.tops();
         if tops.is_empty() || self.leaves.len() < 2 {
@@ -117,8 +115,8 @@ impl<'a> Island<'a> {
         self.leaves.iter().all(ends_there).then_some(ranks)
     }
 
-    /// Returns ranks that decrease with the hops to the nearest leaf; `None` if the connected
-    /// component is not a tree.
+    /// Returns ranks that decrease with the hops to the nearest leaf; `None` if the component is
+    /// not a tree.
     fn ranks_above_leaves(&self) -> Option<Vec<u32>> {
         if self.leaves.len() == self.members.len() || self.leaves.len() < 2 {
             return None;
@@ -226,7 +224,7 @@ impl<'a> Island<'a> {
         passed
     }
 
-    /// Returns whether the switches below a leaf are reached only through this leaf.
+    /// Returns whether the switches below a leaf are reached only through it.
     fn nothing_passes_through(&self, leaf: NodeId, ranks: &[u32]) -> bool {
         let below = |switch: NodeId, of: NodeId| ranks[switch.index()] > ranks[of.index()];
         let steps = self.graph.hops_from(leaf);
@@ -242,7 +240,6 @@ impl<'a> Island<'a> {
         detours * PAIRS_PER_DETOUR <= pairs
     }
 
-    /// Counts the pairs of hosts on different switches, and those that lose all shortest paths.
     fn detours(&self, orientation: &Orientation, threads: Threads) -> (u64, u64) {
         let hosts = |switch: NodeId| u64::from(self.graph.host_count(switch));
         let with_hosts: Vec<_> =

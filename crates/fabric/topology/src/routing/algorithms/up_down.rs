@@ -83,7 +83,6 @@ pub(super) fn toward_by_source(
     phases::toward(graph, orientation, destination, |_| false)
 }
 
-/// Returns choices for tables that contain only legal paths.
 pub(super) fn toward_by_table(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -101,7 +100,6 @@ pub(super) fn toward_by_table(
     })
 }
 
-/// State of each switch in the table form.
 struct Settled {
     hops: Vec<u32>,
     down_only: Vec<bool>,
@@ -124,8 +122,8 @@ fn settle(graph: &SwitchGraph, orientation: &Orientation, destination: NodeId) -
                 hops[far] = hops[near.index()] + 1;
                 queue.push_back(step.to);
             }
-            // All states at this distance are collected before the neighbours of the switch are
-            // visited, because the queue holds nearer switches first.
+            // The queue holds nearer switches first, so all states at this distance are collected
+            // before the neighbours are visited.
             down_only[far] |= downwards && hops[far] == hops[near.index()] + 1;
         }
     }

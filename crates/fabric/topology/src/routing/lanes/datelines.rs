@@ -57,27 +57,23 @@ pub enum DatelineRule {
 /// Datelines of a mesh or torus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
-    /// By channel: twice the index of its dimension among those with datelines, plus 1 if the
-    /// channel crosses the dateline; or [`OUTSIDE`].
+    /// By channel: twice the index of its dimension among those with datelines, plus 1 if it
+    /// crosses the dateline; or [`OUTSIDE`].
     places: Vec<u8>,
-    /// Data for classes by wrap; `None` for classes by hop.
     wraps: Option<Wraps>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Wraps {
     rings: usize,
-    /// Switch coordinates, ordered by switch and then by dimension.
     coordinates: Vec<u32>,
-    /// By channel: coordinate of its source, and whether it leads to higher coordinates (modulo the
-    /// ring).
+    /// By channel: coordinate of its source, and whether it leads upwards.
     beginnings: Vec<(u32, bool)>,
 }
 
 /// Lanes of a VC class, and their division between the dateline classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shares {
-    /// Lanes on channels outside rings with a dateline.
     pub(crate) all: LaneSet,
     dateline_classes: [LaneSet; Datelines::CLASSES],
 }
@@ -131,7 +127,7 @@ impl Datelines {
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// Returns the lanes and the dateline class on `outgoing`; `to` is the destination switch.
+    /// Returns lanes and dateline class on `outgoing`; `to` is the destination switch.
     #[inline(never)] // Keeps callers small when there are no datelines.
     pub(super) fn onward(
         &self,
@@ -165,8 +161,8 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
-    /// Returns the lanes of class 1 if packets to the switch `to` have yet to cross the dateline in
-    /// the dimension of `channel`, otherwise those of class 0. Requires classes by wrap.
+    /// Returns the lanes of class 1 if packets to the switch `to` have yet to cross the channel's
+    /// dateline, otherwise of class 0. Requires classes by wrap.
     pub(super) fn on_if_yet_to_cross(
         &self,
         shares: Shares,
@@ -214,8 +210,8 @@ impl Wraps {
         }
     }
 
-    /// Returns whether a packet that enters a dimension through `channel`, on a shortest path to
-    /// the switch `to`, will cross the dateline.
+    /// Returns whether a shortest path that enters a dimension through `channel` crosses its
+    /// dateline.
     fn will_cross(&self, ring: usize, channel: ChannelId, to: NodeId) -> bool {
         let end = self.coordinates[to.index() * self.rings + ring];
         let (begins, leads_up) = self.beginnings[channel.index()];

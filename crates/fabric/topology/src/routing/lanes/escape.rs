@@ -47,7 +47,6 @@ impl EscapeLanes {
         Self { datelines, classes: vc_classes.iter().map(of).collect() }
     }
 
-    /// Returns the escape lanes of a VC class on a channel; `to` is the destination switch.
     pub(super) fn escape(&self, vc_class: usize, channel: ChannelId, to: NodeId) -> LaneSet {
         let of = self.classes[vc_class].escape;
         match &self.datelines {

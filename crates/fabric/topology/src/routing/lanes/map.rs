@@ -33,11 +33,10 @@ pub type LaneRow = [u8; LEVELS];
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
     rows: Vec<LaneRow>,
-    /// By switch: indices into `rows`, by input and output port, up to the highest cabled port.
+    /// By switch: indices into `rows`, by input and output port.
     switches: Vec<Vec<u32>>,
     /// By switch: highest cabled port plus 1.
     widths: Vec<usize>,
-    /// By endpoint: index into `rows`.
     endpoints: Vec<u32>,
 }
 
@@ -72,9 +71,9 @@ impl LaneMap {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
-    /// Adds rows for the management ports 0. A packet from port 0 uses the row of an endpoint on
-    /// that switch, or of any port that does not drop the packet. A packet to port 0 uses any row
-    /// of its input port that does not drop it.
+    /// Adds rows for the management ports 0. Packets from port 0 use the row of an endpoint on that
+    /// switch, or of any port that does not drop them. Packets to port 0 use any row of their input
+    /// port that does not drop them.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;
@@ -133,8 +132,7 @@ impl LaneMap {
         self.switches[switch][place] as usize
     }
 
-    /// Returns whether packets from two endpoints on one switch take the same lanes, whatever their
-    /// output port.
+    /// Returns whether packets from two endpoints on one switch always take the same lanes.
     pub(super) fn treats_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         let rows = |endpoint: EndpointId| {
             let end = fabric.target(fabric.endpoint_channel(endpoint));
@@ -151,7 +149,7 @@ impl LaneMap {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// Returns the lanes to which switches map any of `levels`, a bit mask of service levels.
+    /// Returns the lanes to which switches map any of `levels` (a bit mask).
     pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
         let mut used = vec![false; self.rows.len()];
         for switch in fabric.switches() {
@@ -175,7 +173,7 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
-/// Returns, for each level, the first lane that does not drop the packet, or [`MANAGEMENT_LANE`].
+/// Returns, by level, the first lane that keeps the packet, or [`MANAGEMENT_LANE`].
 fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {
         let mut lanes = rows.iter().map(|row| row[level]);

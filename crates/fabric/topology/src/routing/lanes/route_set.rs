@@ -38,7 +38,7 @@ impl From<ChannelId> for Buffer {
     }
 }
 
-/// Lanes of a channel; a packet holds or waits for any one of the lanes.
+/// Lanes of a channel; a packet holds, or waits for, any one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
     pub(crate) channel: ChannelId,
@@ -97,7 +97,7 @@ impl<'a> RouteSet<'a> {
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
     pub(crate) walk: &'a Walk<'a>,
-    /// Lanes on each channel; shorter than the path if the packet is dropped.
+    /// Lanes on each channel; fewer than channels if the packet is dropped.
     pub(crate) lanes: &'a [LaneSet],
     pub(crate) vc_class: VcClass,
     pub(crate) is_dropped_by_adapter: bool,
@@ -131,7 +131,7 @@ impl RouteSet<'_> {
         self.lanes.map_or(1, Lanes::count)
     }
 
-    /// Visits all paths in the order of LID offset, then of [`Routes::walk_all`], then of senders.
+    /// Visits all paths by LID offset, then in the order of [`Routes::walk_all`], then by sender.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -168,7 +168,6 @@ impl RouteSet<'_> {
 }
 
 impl LanedWalk<'_> {
-    /// Returns the buffers along the path, until the packet arrives or is dropped.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = Buffers> {
         let channels = self.walk.channels.iter().zip(self.lanes);
         channels.map(|(channel, lanes)| Buffers { channel: *channel, lanes: *lanes })

@@ -51,14 +51,13 @@ pub enum LaneRule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lanes {
     rule: LaneRule,
-    /// By VC class: division of its lanes between the dateline classes; empty with tables.
+    /// By VC class: lanes of each dateline class; empty with tables.
     shares: Vec<Shares>,
     /// Whether packets may use the service level of their pair.
     has_class_by_pair: bool,
     /// VC classes that packets of any pair may use.
     everywhere: Vec<VcClass>,
-    /// Number of path legs among which the lanes of a VC class are divided; 1 if every leg uses all
-    /// lanes.
+    /// Number of legs that divide the lanes of a VC class; 1 if all legs share them.
     legs: u8,
     count: usize,
 }
@@ -279,7 +278,7 @@ impl Lanes {
         }
     }
 
-    /// Returns the VC classes of packets from `from` to one LID of `to`.
+    /// Returns the VC classes of packets to one LID of `to`.
     pub(crate) fn vc_classes_on(
         &self,
         from: EndpointId,
@@ -371,8 +370,8 @@ impl Lanes {
         if adaptive.is_empty() { lanes } else { adaptive }
     }
 
-    /// Returns the lanes that adaptive routing allows on the channel of the table entry; on host
-    /// cables, all lanes of the VC class.
+    /// Returns the lanes allowed by adaptive routing on the table's channel; all of the VC class on
+    /// host cables.
     fn by_table(
         &self,
         fabric: &Fabric,
@@ -392,8 +391,7 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Returns the lanes on `first`, the channel out of the first switch; empty if packets are
-    /// dropped.
+    /// Returns the lanes on the channel out of the first switch; empty if packets are dropped.
     pub(crate) fn entered(
         &self,
         fabric: &Fabric,
@@ -415,8 +413,8 @@ impl Lanes {
         }
     }
 
-    /// Returns whether packets from two endpoints on one switch always take the same lanes on its
-    /// other channels.
+    /// Returns whether packets from two endpoints on one switch take the same lanes on its other
+    /// channels.
     pub(crate) fn treat_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         match &self.rule {
             LaneRule::Tables { map, .. } => map.treats_alike(fabric, one, other),
@@ -426,8 +424,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Returns all sets of lanes that may be offered at a hop; with tables, the lanes of each VL,
-    /// because a packet may take all or none of them.
+    /// Returns the sets of lanes offered at any hop; with tables, VLs, because a packet may take
+    /// all lanes of a VL or none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),
@@ -444,7 +442,6 @@ impl Lanes {
 
 /// Lane selection by all rules except tables, independent of the packet source.
 impl Lanes {
-    /// Returns the dateline class on `outgoing`; `to` is the destination switch.
     pub(crate) fn class_after(
         &self,
         dateline_class: DatelineClass,
@@ -460,8 +457,7 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes on a channel. Panics with tables, whose lanes also depend on the previous
-    /// channel.
+    /// Returns the lanes on a channel; panics with tables, which also need the previous channel.
     pub(crate) fn on(
         &self,
         vc_class: VcClass,

@@ -40,8 +40,8 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
-    /// Adds the management ports 0. Packets from port 0 have the levels of an endpoint on that
-    /// switch, or level 0; no packets are sent to port 0.
+    /// Adds the management ports 0, which send on the levels of an endpoint on their switch, or on
+    /// level 0, and receive no packets.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         let known = std::mem::replace(self, Self::zero(fabric));
         if known.are_zero() {

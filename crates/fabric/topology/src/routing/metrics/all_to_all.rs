@@ -81,8 +81,7 @@ pub(super) fn all_to_all(
 }
 
 impl AssumedSpeed {
-    /// Determines the assumed speed; `None` if all used cables have a known speed, or no cable has
-    /// one.
+    /// Determines the speed; `None` if all used cables have a known speed, or none has.
     fn of(fabric: &Fabric, used: &[ChannelId]) -> Option<Self> {
         let cables: BTreeSet<ChannelId> =
             used.iter().map(|channel| (*channel).min(Fabric::reverse(*channel))).collect();
@@ -99,9 +98,9 @@ impl AssumedSpeed {
 }
 
 struct Destinations {
-    /// By endpoint: number of hosts that it reaches.
+    /// By endpoint: number of reached hosts.
     of_host: Vec<u64>,
-    /// By connected component: largest number of hosts that any of its hosts reaches.
+    /// By connected component: largest number of hosts that any host reaches.
     of_island: BTreeMap<NodeId, u64>,
     islands: Vec<NodeId>,
 }
@@ -132,8 +131,8 @@ impl Destinations {
         Self { of_host, of_island, islands }
     }
 
-    /// Returns the number of destinations per host on a channel: the sender's for a host channel,
-    /// else the largest of the connected component.
+    /// Returns the number of hosts that each sender on a channel reaches; the largest, if they
+    /// differ.
     fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
         let source = fabric.source(channel);
         let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));

@@ -109,7 +109,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Returns the number of flows on the busiest channel, and the mean bandwidth share of a flow.
+    /// Returns the flows on the busiest channel, and the mean bandwidth share.
     fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
         for channel in &self.channels {
             self.flows[channel.index()] = 0;

@@ -155,12 +155,10 @@ struct Tally<'a> {
     detour: Option<Detour>,
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
-    /// By switch: number of paths from its hosts, in all.
+    /// By switch: number of paths from its hosts.
     walks_from: Vec<u64>,
-    /// By endpoint: whether its own switch has a path to it, which the endpoint itself does not
-    /// use.
+    /// By endpoint: whether its switch has a path to it, which the endpoint itself does not use.
     is_left_out: Vec<bool>,
-    /// Destination switch of the last query, and the hops from every switch to it.
     distances: Option<(NodeId, Vec<u32>)>,
 }
 
@@ -216,8 +214,7 @@ impl<'a> Tally<'a> {
         self.add_pairs(walk.source, walk.to, lengths, pairs);
     }
 
-    /// Adds the paths of a row that form a tree, with the same result as [`Self::add`] for each
-    /// path.
+    /// Adds paths that form a tree, with the same result as [`Self::add`].
     fn add_destination_paths(&mut self, row: &RouteRow<'_>, destination_paths: &DestinationPaths) {
         let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
         let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
@@ -274,7 +271,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns the lengths of a path, and counts its pairs at each in-transit host.
+    /// Returns the path lengths, and counts paths in transit.
     fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
         let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
         let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");
@@ -301,8 +298,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the paths on the hosts' own channels: each host uses every path from its switch, except
-    /// the path to itself.
+    /// Adds the paths on the hosts' own channels: all paths from the switch, except to the host
+    /// itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {

@@ -23,9 +23,8 @@ const LOST: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
-    /// By switch: number of switches on its path, including itself and the last switch; or a mark.
+    /// By switch: number of switches on its path, including itself; or a mark.
     switches: Vec<u32>,
-    /// Switches whose packets arrive, farthest first.
     order: Vec<NodeId>,
 }
 
@@ -62,8 +61,7 @@ impl DestinationPaths {
         true
     }
 
-    /// Follows a path to the first switch with a known result, and returns the number of switches
-    /// from that switch on, or [`LOST`].
+    /// Follows a path to the first switch with a known result, and returns that result.
     fn follow(
         &mut self,
         fabric: &Fabric,
@@ -94,15 +92,15 @@ impl DestinationPaths {
         }
     }
 
-    /// Returns the number of switches on the path from a switch, including that switch; `None` if
-    /// packets do not arrive.
+    /// Returns the number of switches on the path, including `from`; `None` if packets do not
+    /// arrive.
     pub(crate) fn switches(&self, from: NodeId) -> Option<usize> {
         let switches = self.switches[from.index()];
         (switches != UNKNOWN).then_some(switches as usize)
     }
 
-    /// Returns the next channel; `None` without a route, and at the last switch if several
-    /// destinations share the row.
+    /// Returns the next channel; `None` at the last switch if the destinations differ there, or
+    /// without a route.
     pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         self.next[switch.index()]
     }

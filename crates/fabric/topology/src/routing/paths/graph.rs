@@ -26,7 +26,6 @@ pub(crate) struct Hop {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attachment {
     Switch(NodeId),
-    /// Directly cabled endpoint.
     Peer(EndpointId),
 }
 
@@ -39,17 +38,17 @@ pub(crate) struct SwitchGraph {
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
-    /// By switch: its management port 0, which sends packets but is never a destination of routes.
+    /// By switch: management port 0, never a destination of routes.
     ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
 
-/// Returns the indices of `numbers` in descending order of number, ties by index, without numbers
-/// equal to `none`. Uses a counting sort, because hop counts are small.
+/// Sorts indices by descending number, ties by index, without numbers equal to `none`. Counts,
+/// because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
-    // For each number, the output position of its next index; the largest number comes first.
+    // For each number, position of its next index; the largest number comes first.
     let mut places = vec![0; largest as usize + 2];
     for (_, number) in counted() {
         places[(largest - number) as usize + 1] += 1;
@@ -138,8 +137,7 @@ impl SwitchGraph {
         self.attachments.len()
     }
 
-    /// Returns the endpoints of a switch in canonical order, without port 0, to which no route
-    /// leads.
+    /// Returns the endpoints of a switch in canonical order, without port 0.
     pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
         &self.residents[switch.index()]
     }

@@ -202,7 +202,6 @@ impl Routes {
         lengths
     }
 
-    /// Returns whether packets of any endpoint leave its switch for another switch.
     pub(crate) fn lead_between_switches(&self, fabric: &Fabric, graph: &SwitchGraph) -> bool {
         let mut rows = self.rows(graph);
         rows.any(|row| {
@@ -221,8 +220,8 @@ impl Routes {
         })
     }
 
-    /// Visits the paths of all source switches in canonical order of destination switch,
-    /// destination and source. Skips a source switch whose only endpoint is the destination.
+    /// Visits all paths by destination switch, destination and source switch, unless a source
+    /// switch has no endpoint but the destination.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -263,7 +262,6 @@ impl Walk<'_> {
         graph.senders(self.source).filter(|sender| *sender != self.to)
     }
 
-    /// Returns the first host among the senders, if the path leads to a host.
     pub(crate) fn host_sender(&self, graph: &SwitchGraph) -> Option<EndpointId> {
         let is_host = |endpoint: &EndpointId| graph.is_host(*endpoint);
         is_host(&self.to).then(|| self.senders(graph).find(is_host))?
@@ -273,7 +271,6 @@ impl Walk<'_> {
         graph.senders(self.source).count() as u64 - u64::from(self.stays(graph))
     }
 
-    /// Returns the number of ordered host pairs that use the path.
     pub(crate) fn host_pairs(&self, graph: &SwitchGraph) -> u64 {
         if graph.is_host(self.to) {
             u64::from(graph.host_count(self.source)) - u64::from(self.stays(graph))
@@ -282,7 +279,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether the destination is on the source switch.
     pub(crate) fn stays(&self, graph: &SwitchGraph) -> bool {
         graph.attachment(self.to) == Attachment::Switch(self.source)
     }

@@ -27,7 +27,6 @@ impl ShortestHops {
         Self { switch_count: graph.switch_count(), hops }
     }
 
-    /// Returns the number of hops between two switches; `None` without a path.
     pub(crate) fn between(&self, from: NodeId, to: NodeId) -> Option<u16> {
         let hops = self.hops[to.index() * self.switch_count + from.index()];
         (hops != UNREACHED).then_some(hops)

@@ -117,7 +117,6 @@ impl<'a> Onward<'a> {
         self.before_the_last().chain([self.ejection])
     }
 
-    /// Returns all channels except the last, which leads into the destination.
     pub(crate) fn before_the_last(self) -> impl Iterator<Item = ChannelId> + 'a {
         let mut node = self.source;
         (0..self.channels as usize).map(move |position| {
@@ -151,7 +150,6 @@ impl Steps<'_> {
 pub struct KeptPath {
     /// Index of the first port of the path or of its column.
     first: usize,
-    /// Number of channels before the last.
     channels: u32,
     ejection: ChannelId,
     in_transit_hosts: u16,
@@ -321,16 +319,13 @@ pub(crate) struct SourceRoutesBuilder<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     routes: SourceRoutes,
-    /// Incomplete row of separate paths.
     row: Option<OpenRow>,
     in_transit_hosts: u16,
 }
 
-/// Row with missing paths.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
     first: usize,
-    /// End of the last stored path.
     end: usize,
     switch: usize,
 }

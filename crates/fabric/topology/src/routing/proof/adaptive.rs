@@ -31,7 +31,6 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::{ShortestHops, TableRoutes};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Set of vertices as a bit mask.
 type Row = Vec<u64>;
 
 pub(super) struct AdaptiveCollector<'a> {
@@ -42,14 +41,12 @@ pub(super) struct AdaptiveCollector<'a> {
     lanes: Option<&'a Lanes>,
     groups: &'a LaneGroups,
     counted: Counted,
-    /// Lanes with dependencies.
     vertices: LaneSet,
     /// By vertex (`channel * groups + group`): vertices that a packet on it may wait for.
     rows: Vec<Row>,
 }
 
 impl<'a> AdaptiveCollector<'a> {
-    /// Creates a collector for `tables`, which must be adaptive.
     pub(super) fn new(
         fabric: &'a Fabric,
         graph: &'a SwitchGraph,
@@ -67,7 +64,6 @@ impl<'a> AdaptiveCollector<'a> {
         Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
     }
 
-    /// Returns the successors of each vertex in ascending order.
     pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
         for end in self.graph.switches() {
             let counts = |to: &&EndpointId| {
@@ -116,7 +112,7 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// Returns, for each switch, the vertices that packets may wait for there or later.
+    /// Returns, by switch, the vertices that packets may wait for there or later.
     fn ahead(
         &self,
         nearest_first: &[NodeId],
@@ -138,8 +134,7 @@ impl<'a> AdaptiveCollector<'a> {
         ahead
     }
 
-    /// Returns whether there are adaptive lanes besides escape lanes, so that a packet may skip
-    /// escape lanes.
+    /// Returns whether packets may skip escape lanes on adaptive lanes.
     fn skips(&self) -> bool {
         matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
@@ -152,7 +147,6 @@ impl<'a> AdaptiveCollector<'a> {
         switches
     }
 
-    /// Returns, for each switch, whether packets to `to` pass through it.
     fn reached(&self, end: NodeId, to: EndpointId) -> Vec<bool> {
         let mut reached = vec![false; self.graph.switch_count()];
         let counts = |from: &EndpointId| {
@@ -192,8 +186,8 @@ impl<'a> AdaptiveCollector<'a> {
 }
 
 impl AdaptiveCollector<'_> {
-    /// Returns, for each buffer, the endpoints (preferably hosts) of a packet that may hold it and
-    /// wait for the next buffer.
+    /// Returns, for each buffer, two endpoints (preferably hosts) whose packets may wait for the
+    /// next buffer.
     pub(super) fn witnesses(&self, cycle: &[Buffer]) -> Vec<Option<(EndpointId, EndpointId)>> {
         let mut found = vec![None; cycle.len()];
         let are_hosts = |(from, to)| self.graph.is_host(from) && self.graph.is_host(to);
@@ -222,7 +216,7 @@ impl AdaptiveCollector<'_> {
         found
     }
 
-    /// Returns whether packets may hold one buffer and then wait for another.
+    /// Returns whether packets may hold one buffer and wait for another.
     fn leads(
         &self,
         ahead: &[Row],

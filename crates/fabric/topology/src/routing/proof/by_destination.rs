@@ -31,7 +31,7 @@ pub(super) struct Collector<'a> {
     lanes: Option<&'a Lanes>,
     counted: Counted,
     column: Column<'a>,
-    /// By switch and dateline class: last row whose packets passed through it.
+    /// By switch and dateline class: last row with packets there.
     seen: Vec<u64>,
     row: u64,
 }
@@ -70,7 +70,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Returns the switches from which packets of interest leave for other switches.
     fn entries(&self, row: &RouteRow<'a>) -> impl Iterator<Item = NodeId> + use<'a> {
         let (graph, between_hosts) = (self.graph, self.counted == Counted::BetweenHosts);
         let (switch, destinations) = (row.switch, row.destinations);
@@ -96,7 +95,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Follows a path until it reaches a switch already visited for this destination.
+    /// Follows a path to a switch already visited for this destination.
     fn follow(&mut self, source: NodeId, to: NodeId, turns: &mut Turns) {
         let Some(mut held) = self.column.next(source) else { return };
         let mut class = self.first_class(source, held, to);

@@ -30,9 +30,9 @@ pub(super) struct LevelCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     column: Column<'a>,
-    /// By switch: endpoints that represent all its endpoints.
+    /// By switch: representatives of its endpoints.
     senders: Vec<Vec<EndpointId>>,
-    /// By switch and service level: last row whose packets left the switch, and their lanes.
+    /// By switch and service level: last row with packets there, and their lanes.
     left: Vec<(u64, LaneSet)>,
     row: u64,
 }
@@ -59,7 +59,6 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Adds the turns of routes to LIDs with this offset.
     pub(super) fn add(
         &mut self,
         routes: &'a Routes,
@@ -89,8 +88,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Follows a path until it reaches a switch that packets with this level have already left on
-    /// the same lanes.
+    /// Follows a path to a switch that packets with this level have left on the same lanes.
     fn follow(&mut self, source: NodeId, row: &RouteRow<'_>, lid_offset: u8, turns: &mut Turns) {
         let Some(first) = self.column.next(source) else { return };
         if self.column.end(first).is_none() {
@@ -136,7 +134,6 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Returns the lanes of packets of interest on the channel `first`, by service level.
     fn entered(
         &self,
         source: NodeId,
@@ -160,10 +157,8 @@ impl<'a> LevelCollector<'a> {
         entered
     }
 
-    /// Returns the lanes after a turn; empty if packets are dropped.
     fn after(&self, level: u8, held: ChannelId, wanted: ChannelId, row: &RouteRow<'_>) -> LaneSet {
         if let Some(host) = self.fabric.endpoint_at(self.fabric.target(held)) {
-            // An in-transit host ejects the packet and re-injects it on its own first lane.
             return self.lanes.first(host, VcClass(level));
         }
         // Tables treat all destinations of a row alike.
@@ -183,8 +178,7 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Selects up to two of the endpoints that are treated alike; two, because one of them may be the
-/// destination.
+/// Selects up to two endpoints treated alike, because one of them may be the destination.
 fn senders(
     fabric: &Fabric,
     graph: &SwitchGraph,

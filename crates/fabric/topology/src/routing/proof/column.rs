@@ -14,9 +14,7 @@ const NO_CHANNEL: u32 = u32::MAX;
 pub(super) struct Column<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
-    /// By switch: output channel, or [`NO_CHANNEL`].
     next: Vec<u32>,
-    /// By channel: target switch; `None` for channels into endpoints.
     ends: Vec<Option<NodeId>>,
 }
 

@@ -16,14 +16,12 @@ pub(crate) struct Components {
 
 struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
-    /// By vertex: number of its visit.
     found: Vec<u32>,
-    /// By vertex: earliest visit on the stack that is known to be reachable.
+    /// By vertex: earliest visit known to be reachable.
     low: Vec<u32>,
     clock: u32,
     /// Visited vertices of incomplete components.
     open: Vec<VertexId>,
-    /// Vertices of the current path, each with the index of its next successor.
     path: Vec<(VertexId, usize)>,
     components: Components,
 }
@@ -94,7 +92,7 @@ impl ComponentSearch<'_> {
         }
     }
 
-    /// Closes a component, which consists of `head` and all open vertices visited later.
+    /// Closes a component: `head`, and all open vertices visited later.
     fn close(&mut self, head: VertexId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");

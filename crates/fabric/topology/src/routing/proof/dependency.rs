@@ -140,7 +140,6 @@ impl DependencyGraph {
         Self { groups, first, successors }
     }
 
-    /// Creates a graph of channels with one lane each.
     pub(crate) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
@@ -219,7 +218,6 @@ impl DependencyGraph {
         self.first.len() - 1
     }
 
-    /// Returns the successors of a vertex in ascending order.
     pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
         &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
     }
@@ -250,7 +248,6 @@ pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     }
 }
 
-/// Returns the channels out of each node in ascending order.
 fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     let sorted = |node| {
         let mut channels: Vec<_> = fabric.channels_from(node).collect();

@@ -46,12 +46,11 @@ impl BackpressuredHosts {
         self.any
     }
 
-    /// Returns whether packets may wait in the channel into an endpoint.
     pub(super) fn may_stop(&self, endpoint: EndpointId) -> bool {
         !self.leaving[endpoint.index()].is_empty()
     }
 
-    /// Visits pairs of consecutive buffers with their sender, including the own channels of senders
+    /// Visits pairs of consecutive buffers with their sender; includes the own channels of senders
     /// that may be full.
     pub(crate) fn turns(
         &self,
@@ -65,7 +64,7 @@ impl BackpressuredHosts {
             && let Some(first) = laned.buffers().next()
         {
             for sender in laned.walk.senders(graph).filter(|sender| self.may_stop(*sender)) {
-                // Dependencies of other VC classes are included here; they can only add edges.
+                // This may include other VC classes, which only add dependencies.
                 let decided = routes.lanes.map(|lanes| lanes.first(sender, laned.vc_class));
                 let channel = fabric.endpoint_channel(sender);
                 let own = Buffers { channel, lanes: decided.unwrap_or(LaneSet::one(0)) };

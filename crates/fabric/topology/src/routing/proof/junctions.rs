@@ -21,11 +21,10 @@ use std::collections::BTreeSet;
 struct Junction {
     /// Last channels between switches of routes that end here.
     incoming: BTreeSet<(ChannelId, LaneSet, VcClass)>,
-    /// First channels between switches of routes that start here, with the destination.
+    /// First channels between switches of routes that start here.
     outgoing: BTreeSet<(ChannelId, EndpointId)>,
 }
 
-/// Adds the dependencies between legs; `counts` selects the paths that packets of interest take.
 pub(super) fn add(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -13,11 +13,9 @@
 
 use crate::routing::lanes::set::LaneSet;
 
-/// Groups of lanes, ordered by their lowest lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LaneGroups {
     members: Vec<LaneSet>,
-    /// Group of each lane.
     of: Vec<u8>,
 }
 

@@ -18,18 +18,15 @@ const NO_COLUMN: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     states: usize,
-    /// By channel: its index among the channels out of its source, or [`NO_COLUMN`].
+    /// By channel: index among the channels out of its source, or [`NO_COLUMN`].
     columns: Vec<u32>,
-    /// By channel: number of 64-bit words in a row.
     widths: Vec<u32>,
-    /// By channel: index of its first row in `bits`.
     first: Vec<u32>,
     bits: Vec<u64>,
 }
 
 impl Turns {
-    /// Creates an empty set of turns between channels that join switches or belong to hosts that
-    /// may be full.
+    /// Allows turns between channels that join switches or belong to hosts that may be full.
     pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {
@@ -69,7 +66,6 @@ impl Turns {
         self.bits[row + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Adds turns between two channels whose states are groups of lanes.
     pub(super) fn add_between(&mut self, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
         for group in groups.within(held.lanes) {
             for after in groups.within(wanted.lanes) {
@@ -90,8 +86,7 @@ impl Turns {
         self.columns[channel.index()] == NO_COLUMN
     }
 
-    /// Visits the successors in the order of `outgoing`, the channels out of the target node of
-    /// `held`.
+    /// Visits the successors in the order of `outgoing`, the channels out of the same node.
     pub(super) fn each_after(
         &self,
         held: (ChannelId, usize),

@@ -45,14 +45,14 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// Moves demands off the busiest channels; a step never loads another channel as heavily.
+/// Moves demands off the busiest channels without loading another channel as heavily.
 fn relieve(paths: &mut Paths<'_>) {
     let numbers = numbers(paths);
     let mut search = LightestPaths::new(paths.index.channel_count());
     while relieve_busiest(paths, &numbers, &mut search) {}
 }
 
-/// Moves one demand off the busiest channel; returns `false` if no demand can be moved.
+/// Moves one demand off the busiest channel; returns `false` if none can be moved.
 fn relieve_busiest(
     paths: &mut Paths<'_>,
     numbers: &[Reverse<u32>],

@@ -23,7 +23,6 @@ pub(super) struct Breaking<'a> {
     paths: Paths<'a>,
     search: LightestPaths,
     is_allowed: Vec<bool>,
-    /// Order of the switches that must remain possible without the forbidden turns.
     order: Option<Order>,
 }
 
@@ -39,8 +38,7 @@ impl<'a> Breaking<'a> {
         breaking
     }
 
-    /// Breaks all cycles; returns `None` if no turn of a cycle can be forbidden, which cannot
-    /// happen with an order.
+    /// Breaks all cycles; `None` if no turn of a cycle can be forbidden, which an order prevents.
     pub(super) fn run(mut self) -> Option<Paths<'a>> {
         loop {
             let graph = self.paths.dependencies();
@@ -76,8 +74,8 @@ impl<'a> Breaking<'a> {
         order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
     }
 
-    /// Returns the additional channels that the host-to-host paths on a turn would need without it,
-    /// and the number of these paths; `None` if a pair needs the turn.
+    /// Returns how many additional channels the host-to-host paths on a turn would need without it,
+    /// and how many paths these are; `None` if a pair needs the turn.
     fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
         let mut paths = 0;
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();
@@ -119,7 +117,6 @@ impl<'a> Breaking<'a> {
         }
     }
 
-    /// Returns the switches before, at and after a turn.
     fn corner(&self, turn: Turn) -> [NodeId; 3] {
         let target = |channel| self.paths.index.target(channel);
         [target(Fabric::reverse(turn.held)), target(turn.held), target(turn.wanted)]

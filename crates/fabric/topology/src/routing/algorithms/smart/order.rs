@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// By switch: first switch of its connected component.
     islands: Vec<NodeId>,
     /// By switch: switches that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
@@ -52,8 +51,8 @@ impl Order {
         self.places_without(graph, turn).is_some()
     }
 
-    /// Returns the positions in an order that permits forbidding `turn`; empty if the current order
-    /// permits it, `None` if no order does.
+    /// Returns the positions in an order that permits forbidding `turn`: empty for the current
+    /// order, `None` if there is no order.
     fn places_without(
         &self,
         graph: &SwitchGraph,

@@ -29,13 +29,12 @@ pub(super) struct Paths<'a> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
     demands: Vec<Demand>,
-    /// By demand: channels between switches on its path; `None` without a path.
+    /// By demand: channels between switches; `None` without a path.
     by_demand: Vec<Option<Vec<ChannelId>>>,
     /// By channel: number of host-to-host paths.
     load: Vec<u64>,
-    /// By turn: number of demands on it, regardless of their weight.
+    /// By turn: number of demands, regardless of weight.
     uses: Vec<u32>,
-    /// By channel: demands on it.
     takers: Vec<BTreeSet<DemandId>>,
 }
 
@@ -85,7 +84,6 @@ impl<'a> Paths<'a> {
         &self.takers[channel.index()]
     }
 
-    /// Returns the demands whose paths use a turn.
     pub(super) fn makers(&self, turn: Turn) -> Vec<DemandId> {
         let makes = |demand: &&DemandId| {
             self.path(**demand).is_some_and(|path| turns_of(path).any(|made| made == turn))
@@ -133,13 +131,11 @@ impl<'a> Paths<'a> {
         DependencyGraph::from_edges(self.index.channel_count(), &edges)
     }
 
-    /// Returns the cost to be minimised: the load of the busiest channel, then the sum over all
-    /// channels.
+    /// Returns the cost to minimise: load of the busiest channel, then of all channels.
     pub(super) fn burden(&self) -> (u64, u64) {
         (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
     }
 
-    /// Assigns the paths of `routes`, which must have no in-transit hosts.
     pub(super) fn adopt(&mut self, fabric: &Fabric, routes: &SourceRoutes) {
         for id in self.demands() {
             let Demand { source, to, .. } = self.demands[id.index()];

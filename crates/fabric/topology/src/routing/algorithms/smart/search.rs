@@ -13,12 +13,10 @@ const UNWEIGHED: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct LightestPaths {
-    /// By channel: length of a shortest path that ends with it, in channels; or [`UNREACHED`].
+    /// By channel: length of a shortest path ending with it; or [`UNREACHED`].
     hops: Vec<u32>,
-    /// Reached channels, nearest first.
     order: Vec<ChannelId>,
     weight: Vec<u64>,
-    /// By channel: previous channel on its shortest path.
     before: Vec<Option<ChannelId>>,
 }
 
@@ -99,7 +97,7 @@ impl LightestPaths {
         Some(self.way_to(last))
     }
 
-    /// Weighs the shortest paths, and returns the last channel of the lightest path.
+    /// Weighs the shortest paths, and returns the last channel of the lightest.
     fn sweep<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,

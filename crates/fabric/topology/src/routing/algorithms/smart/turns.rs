@@ -17,9 +17,8 @@ pub(super) struct Turn {
 pub(super) struct TurnIndex {
     /// By channel: index of its first turn; then the total.
     first: Vec<usize>,
-    /// By channel: its position among the hops of its source switch.
+    /// By channel: position among the hops of its source switch.
     place: Vec<usize>,
-    /// By channel: target switch, if it joins two switches.
     target: Vec<Option<NodeId>>,
 }
 
@@ -41,7 +40,6 @@ impl TurnIndex {
         Self { first, place, target }
     }
 
-    /// Returns the number of channels, including host channels.
     pub(super) fn channel_count(&self) -> usize {
         self.place.len()
     }
