@@ -9,8 +9,8 @@
 //!   unit 0       unit 1    unit: leaves that share their nodes
 //! ```
 //!
-//! Each structure is decided by more than half of the nodes, so missing cables, dead leaves or
-//! swapped adapters do not change the result.
+//! A majority of the nodes decides, so missing cables, dead leaves or swapped adapters do not
+//! change the result.
 //!
 //! - **Node**: adapters of one system, identified by system image GUID, host name in the
 //!   description ("node12 mlx5_4"), or a user rule; [`Basis`] states the evidence.

@@ -5,11 +5,10 @@
 //!                             (Routes)  (RouteSet)  └► metrics
 //! ```
 //!
-//! An algorithm computes [`Routes`]: either whole paths kept at the source, or one output port per
-//! switch and destination. A [`RouteSet`] combines several paths per pair with the virtual lanes
-//! that packets use at each hop ([`Lanes`]). The proof covers all paths together, buffer by buffer.
-//! Tables read from a running fabric (`subnet`) may have loops and black holes, which
-//! [`Routes::trace`] finds.
+//! An algorithm computes [`Routes`]: whole paths kept at the source, or one output port per switch
+//! and destination. A [`RouteSet`] combines several paths per pair with the virtual lanes of
+//! packets at each hop ([`Lanes`]). Tables read from a running fabric (`subnet`) may have loops and
+//! black holes, which [`Routes::trace`] finds.
 //!
 //! Invariant: routes depend only on the fabric, the algorithm and the form.
 

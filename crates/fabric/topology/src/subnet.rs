@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Errors and findings are reported as in [`format`](mod@crate::format); a dump from another fabric
-//! is an error. [`Routes::trace`](crate::Routes::trace) finds loops and black holes.
+//! is an error.
 //!
 //! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
 //! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume

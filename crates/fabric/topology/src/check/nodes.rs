@@ -1,4 +1,4 @@
-//! Check for nodes whose adapters differ from their unit's other nodes, and for system GUIDs shared
+//! Check for nodes whose adapters differ from the rest of their unit, and for system GUIDs shared
 //! by several hosts.
 //!
 //! A compute node lacks an adapter on a rail if more than half of its unit's other nodes, and at

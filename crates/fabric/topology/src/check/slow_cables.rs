@@ -8,15 +8,15 @@
 //!   spine0 ──2x── older
 //! ```
 //!
-//! - **Between switches** a cable is slow if each of its switches has a faster cable to a switch (or
-//!   to a host, if the switch has no other cable to a switch), and over half of the cables between
-//!   these levels are faster. Outside trees, all cables between switches count as one level.
+//! - **Between switches** a cable is slow if each of its switches has a faster cable to a switch
+//!   (or to a host, if the switch has no other cable to a switch), and over half of the cables
+//!   between these levels are faster. Outside trees, all cables between switches count as one
+//!   level.
 //! - **At a host** a cable is slow if over half of the other adapters at its switch (at least two)
 //!   and over half of its host's other cables are faster. A cable with one lane is also slow if
 //!   over half of all host cables have more lanes.
 //!
-//! If all cables of a switch are slower, the switch is probably older; mixed speeds are reported
-//! only as a note.
+//! If all cables of a switch are slower, the switch is probably older, and no fault is reported.
 
 use super::levels::Levels;
 use crate::hostname::host_name;

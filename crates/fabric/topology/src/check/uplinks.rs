@@ -9,8 +9,8 @@
 //! them. A switch has too few uplinks if more than half of its siblings (at least two) agree on a
 //! larger number.
 //!
-//! Equal bundles to all upper switches, with at most half of the siblings' cables, are a thin
-//! design and only noted. Switches with nothing below them are not compared.
+//! Equal bundles to all upper switches, with at most half of the siblings' cables, are only noted
+//! as a thin design. Switches with nothing below them are skipped.
 
 use super::levels::Levels;
 use super::listed;

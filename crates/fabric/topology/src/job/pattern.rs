@@ -1,7 +1,5 @@
 //! Patterns of collectives: positions in the node order that exchange flows, by phase.
 //!
-//! Every pattern has one phase, except halving and doubling, which has one phase per distance.
-//!
 //! Sources: ring and tree as in NCCL (`src/graph/rings.cc`, `src/graph/trees.cc`); double binary
 //! trees: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
 //! scan", Parallel Computing 35 (2009); halving and doubling: Thakur, Rabenseifner, Gropp,

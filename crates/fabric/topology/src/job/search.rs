@@ -1,11 +1,11 @@
 //! Search for a node order with a higher bandwidth bound.
 //!
-//! 1. The search starts with the best of the caller's candidates, so the result is never worse. Of
-//!    equally fast orders, the order with fewer flows on its busiest cable is better.
-//! 2. Random moves are kept unless they raise the cost, which is the sum of squared channel loads
-//!    in excess of one flow, weighted by slowness and by the share of the phase. A move swaps two
-//!    nodes; in a ring it may also displace a node or a block. Most moves start at nodes whose
-//!    flows share a channel. The moves end when no channel is shared, or after [`PAIRS_MAX`].
+//! 1. The start is the best of the caller's candidates. Of equally fast orders, the one with fewer
+//!    flows on its busiest cable is better.
+//! 2. Random moves are kept unless they raise the cost, a weighted sum of squared channel loads in
+//!    excess of one flow. A move swaps two nodes; in a ring it may also displace a node or a block.
+//!    Most moves affect nodes whose flows share a channel. The moves end when no channel is shared,
+//!    or after [`PAIRS_MAX`].
 //! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best order.
 
 use super::exact::best_order;

@@ -7,16 +7,16 @@
 //!
 //! Routes cannot deadlock if the buffers (with one lane: the channels) can be numbered so that the
 //! numbers increase along every route: the packet in the highest occupied buffer can then always
-//! move (Dally and Seitz, 1987, theorem 1). After an in-transit host that always ejects packets,
-//! the numbers of a path may restart from a lower value.
+//! move (Dally and Seitz, 1987, theorem 1). An in-transit host that always ejects packets starts a
+//! new path.
 //!
-//! If no numbering exists, the dependency graph has a cycle, and packets that hold all of its
-//! buffers at once wait for each other for ever. With tables, these packets always exist. With
-//! source routes they nearly always exist (Schwiebert, "Deadlock-free oblivious wormhole routing
-//! with cyclic dependencies", IEEE Transactions on Computers 50(9), 2001, constructs exceptions),
-//! and the proof assumes that they do.
+//! Otherwise the dependency graph has a cycle, and packets that hold all its buffers at once wait
+//! for each other for ever. With tables, these packets always exist; with source routes, nearly
+//! always (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies", IEEE
+//! Transactions on Computers 50(9), 2001, constructs exceptions), and the proof assumes that they
+//! do.
 //!
-//! With escape lanes, only the escape lanes are numbered; they guarantee progress (`adaptive`).
+//! If there are escape lanes, only these are numbered, and guarantee progress (`adaptive`).
 //!
 //! Cost: O(switches) per destination for tables, otherwise one traversal of all routes; then
 //! O(vertices + dependencies).

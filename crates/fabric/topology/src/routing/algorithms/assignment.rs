@@ -2,8 +2,8 @@
 //! used.
 //!
 //! The load of a channel is the number of host-to-host paths assigned to it so far. With several
-//! roots, the choice on the ascent also determines the descent. In this case both criteria of
-//! [`Outlook`] are tried, and the routes with the lower load on their busiest channel are kept.
+//! roots, the choice on the ascent also determines the descent, so both criteria of [`Outlook`] are
+//! tried, and the routes with the less loaded busiest channel are kept.
 //!
 //! Destinations are processed in canonical order, so routes depend only on the fabric. On a full
 //! fat tree the result is the "destination modulo number of spines" distribution.

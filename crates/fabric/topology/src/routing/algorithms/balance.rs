@@ -11,13 +11,12 @@
 //! (sum of loads, turns) over channels with a load of at most M. Ties go to the lowest-numbered
 //! channel.
 //!
-//! All paths are assigned in the order of destination switch, destination and source; further
-//! passes then remove each path and reassign it. A pass never raises the load of the busiest
-//! channel, and a pass without changes is the last.
+//! After all paths have been assigned, further passes remove and reassign each path. A pass never
+//! raises the load of the busiest channel, and a pass without changes is the last.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths but
-//! gives no procedure; the order, the measure and the passes are ours.
+//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths without
+//! a procedure; the procedure is ours.
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::{Choice, Choices, State};

@@ -12,8 +12,8 @@
 //! joins every two switches of a connected component.
 //!
 //! Source: Sancho, Robles and Duato, "A new methodology to compute deadlock-free routing tables for
-//! irregular networks", CANPC 2000, to the extent that its rules are known to us; the
-//! interpretation that up leads to the earlier switch is ours.
+//! irregular networks", CANPC 2000, as far as known to us; the interpretation that up leads to the
+//! earlier switch is ours.
 
 use super::root::total_distance;
 use crate::NodeId;

@@ -8,18 +8,15 @@
 //!   s2-0 ──► s2-1 ──► s2-2
 //! ```
 //!
-//! In a dimension with rings, packets travel in the shorter direction; [`Ties`] selects one of two
-//! equally short directions. If all switches of a ring of even size `k` send to each other,
-//! [`Ties::Up`] puts `k (k + 2) / 8` paths on each upward channel and `k (k - 2) / 8` on each
-//! downward channel. [`Ties::Alternate`] puts `k k / 8` on every channel if `k` is a multiple of 4
-//! (otherwise half a path more or less). Source routes and tables differ only on parallel cables,
-//! which share the load.
+//! In a ring, packets travel in the shorter direction; [`Ties`] decides between equally short ones.
+//! If all switches of a ring of even size `k` send to each other, [`Ties::Up`] puts `k (k + 2) / 8`
+//! paths on each upward channel and `k (k - 2) / 8` on each downward channel. [`Ties::Alternate`]
+//! puts `k k / 8` on every channel if `k` is a multiple of 4 (otherwise half a path more or less).
 //!
 //! On a mesh the routes are deadlock-free: channels can be numbered by dimension, then by distance
-//! along the direction of travel. On a torus, a ring of four or more switches forms a cycle,
-//! because some paths use two consecutive channels. A ring of four with alternating ties is an
-//! exception: its two-channel paths in one direction share no channel. Datelines
-//! (`lanes/datelines.rs`) break all cycles.
+//! along the direction of travel. On a torus, rings of four or more switches form cycles, because
+//! some paths use two consecutive channels (except in a ring of four with alternating ties).
+//! Datelines (`lanes/datelines.rs`) break these cycles.
 //!
 //! Reference: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (e-cube routing).

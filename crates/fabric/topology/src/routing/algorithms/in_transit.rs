@@ -11,13 +11,13 @@
 //! ```
 //!
 //! Dependencies end at the host that ejects and re-injects a packet, so only the dependencies
-//! within each leg remain. Aggregation nodes and routers cannot re-inject packets. If every
-//! shortest path would turn at a switch without hosts, the pair falls back to the shortest path
-//! without such turns (`fall_backs.rs`); the up*/down* path guarantees that there is one.
+//! within each leg remain. Aggregation nodes and routers cannot re-inject packets. A pair whose
+//! shortest paths all turn at switches without hosts falls back to the shortest possible path
+//! (`fall_backs.rs`), at worst the up*/down* path.
 //!
-//! `balance.rs` selects among shortest paths by load. Of the hosts at a turn, the host with the
-//! fewest paths in transit takes the packet; the lowest-numbered one in a tie. Each cable of a host
-//! is a separate endpoint: a packet leaves by the cable on which it entered.
+//! `balance.rs` selects among shortest paths by load. At a turn, the host with the fewest paths in
+//! transit takes the packet. Each cable of a host is a separate endpoint, so a packet leaves by the
+//! cable on which it entered.
 //!
 //! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and `fewest` its

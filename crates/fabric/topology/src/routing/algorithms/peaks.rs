@@ -1,5 +1,4 @@
-//! Reduction to one peak per connected component, so that up*/down* joins every two of its
-//! switches.
+//! Reduction to one peak per connected component, so that up*/down* joins any two of its switches.
 //!
 //! ```text
 //!   two roots                       one peak
@@ -12,23 +11,19 @@
 //! ```
 //!
 //! A peak is a switch without a higher neighbour. A legal path joins two switches if and only if
-//! both reach a common switch by going up. Two peaks therefore have no legal path, nor do two
-//! leaves that lost all common tops to missing cables. While a connected component has several
-//! peaks, the switch below most of them is lifted: the switch itself and all switches above it move
-//! to the front of the order, with their own order reversed, so that the lifted switch is first.
+//! both reach a common switch by going up, which is impossible for two peaks, and for leaves that
+//! lost all common tops. While a connected component has several peaks, the switch below most of
+//! them is lifted: this switch and all switches above it move to the front, in reverse order.
 //!
 //! **The procedure ends with one peak.** The lifted switch replaces the peaks above it: all other
 //! moved switches are now below it, and the remaining switches keep their higher neighbours. While
-//! there are two peaks, some switch is below two peaks; otherwise neighbours, and therefore the
-//! whole connected component, would be below the same peak.
+//! there are two peaks, some switch is below two of them; otherwise the whole component would be below
+//! the same peak.
 //!
 //! **Every pair keeps a legal path.** A legal path becomes illegal only if it went up and then down
-//! among moved switches. Both ends of that section then have a path up to the lifted switch, and
-//! can be joined through it. In a tree, no shortest path between leaves is affected: if two
-//! switches below a top are both above the lifted leaf, a path that goes up through one of them
-//! goes down through the same one.
-//!
-//! The construction is ours.
+//! among moved switches. Both ends of that section then reach the lifted switch by going up, and
+//! are joined through it. In a tree, shortest paths between leaves stay legal. The construction is
+//! ours.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;

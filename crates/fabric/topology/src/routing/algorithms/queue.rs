@@ -5,8 +5,8 @@
 //!   one more path on c7, back into its place    c9 40   c3 41   c5 41   c7 41
 //! ```
 //!
-//! Loads are nearly equal, so a selected channel returns near the end, and its new position is
-//! searched from there. Successive destination switches with the same choices reuse the queue.
+//! Loads are nearly equal, so the new position of a selected channel is searched from the end.
+//! Successive destination switches with the same choices reuse the queue.
 //!
 //! Invariant: every change to the load of a queued channel goes through the queue, or empties it.
 

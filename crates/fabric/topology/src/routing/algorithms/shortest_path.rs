@@ -1,7 +1,7 @@
 //! Shortest path: any path with the fewest switches, or with the least cable latency.
 //!
-//! On trees and folded Clos networks the result is deadlock-free, because shortest paths go up and
-//! then down; on a ring of four or more switches, or on a torus, it is not.
+//! On trees and folded Clos networks the routes are deadlock-free, because they go up and then
+//! down; on rings of four or more switches and tori they are not.
 //!
 //! ```text
 //!   s0 ── s1      s0 to s2: via s1 or s3, whichever channel carries less

@@ -8,15 +8,12 @@
 //! ```
 //!
 //! The original Myrinet software distributed one path per pair over weighted links, and could
-//! select a longer path although a shorter legal path existed. Its weights are unknown to us. The
-//! cost here, which grows with channel load relative to the current mean of all channels between
-//! switches, and the default weight are ours. A pair counts once for each pair of hosts that share
-//! its path.
+//! select a longer path although a shorter legal path existed. Its weights are unknown to us; the
+//! cost above and the default weight are ours. The load of a path is its number of host pairs.
 //!
-//! Pairs are processed by destination switch, destination and source. Further passes follow,
-//! because the first pairs saw no load. The search over (switch, phase) is A* (Hart, Nilsson and
-//! Raphael 1968), with the hops of the shortest legal path as lower bound. Costs are integers in
-//! units of 2^-20.
+//! Several passes over all pairs are made, because the first pairs see no load. The search over
+//! (switch, phase) is A* (Hart, Nilsson and Raphael 1968), with the hops of the shortest legal path
+//! as lower bound. Costs are integers in units of 2^-20.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A, "simple_routes" (its UD).

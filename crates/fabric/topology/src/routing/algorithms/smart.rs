@@ -9,13 +9,12 @@
 //!
 //! A **reconstruction** after L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories,
 //! HPL-95-69, 1995. We know the idea (break cycles with the least effect on traffic, then balance
-//! the paths over the remaining turns), but not the program. The price of a turn, the handling of
-//! cycles whose turns are all needed (`cycles.rs`, `order.rs`), numbering and detours
-//! (`balance.rs`), and the three starting points are ours. With equal links, the bound on
-//! all-to-all traffic is never lower than with [`super::UpDown`].
+//! the paths over the remaining turns), but not the program. All details (`cycles.rs`, `order.rs`,
+//! `balance.rs`) and the three starting points are ours. With equal links, the bound on all-to-all
+//! traffic is never lower than with [`super::UpDown`].
 //!
-//! The number of forbidden turns, each of which requires searches, grows with the square of a
-//! switch's cables; hence the limits [`SWITCHES_MAX`] and [`TURNS_MAX`].
+//! Search time grows with the square of a switch's cables, hence the limits [`SWITCHES_MAX`] and
+//! [`TURNS_MAX`].
 //!
 //! Invariant: the dependencies of the result have no cycle.
 

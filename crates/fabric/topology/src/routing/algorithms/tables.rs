@@ -6,11 +6,10 @@
 //!                                                   a, b ─► t       host
 //! ```
 //!
-//! The choice of the next channel depends on other switches only through the number of passing
-//! paths. A switch can therefore choose for all hosts of a destination switch at once, after all
-//! switches farther away, with the same result as a host-by-host assignment ([`Queue`]). If whole
-//! paths are compared, entries are assigned host by host, because the choices of other switches
-//! matter.
+//! By the load of the next channel, a switch depends on others only through the number of passing
+//! paths. It chooses for all hosts of a destination switch at once, after all switches farther
+//! away, with the result of a host-by-host assignment ([`Queue`]). If whole paths are compared,
+//! entries are assigned host by host.
 //!
 //! Cost: all choices are visited once per destination switch, or once per endpoint if whole paths
 //! are compared.

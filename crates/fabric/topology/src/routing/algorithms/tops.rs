@@ -12,20 +12,19 @@
 //! A connected component is a tree if up*/down* from its tops preserves nearly all its shortest
 //! paths:
 //!
-//! 1. **Leaves** have more than a third of the mean number of hosts per switch with hosts, so a
-//!    server at a spine does not make the spine a leaf.
+//! 1. **Leaves** have more than a third of the mean number of hosts per switch with hosts (a spine
+//!    may have a server).
 //! 2. **Tops** are other switches with a smaller sum of squared hops to all leaves than each
-//!    neighbour. Hops are squared because, with two pods, the mean distance of a switch in the
-//!    middle of one pod equals that of a top. Ranks are hops to the nearest top.
-//! 3. **Inverted switches are corrected.** A switch without hosts and without lower neighbours that
-//!    is on shortest paths between leaves is a top that lost cables. It gets the rank above its
+//!    neighbour. The squares matter: with two pods, a switch in the middle of one pod has the mean
+//!    distance of a top. Ranks are hops to the nearest top.
+//! 3. **Inverted switches are corrected.** A switch without hosts or lower neighbours, but on
+//!    shortest paths between leaves, is a top that lost cables. It gets the rank above its
 //!    neighbours.
-//! 4. **Checks.** No cable joins equal ranks; switches below a leaf have no other path up; and at
-//!    most one pair of hosts in twenty loses all its shortest paths, as with missing cables.
-//! 5. **Tops at several heights** fail the checks: for example, a switch that joins the leaves of
-//!    one pod besides a core that joins all pods. Ranks are then counted upwards from the leaves,
-//!    with the same checks of cables and shortest paths. If these also fail, the connected
-//!    component is not a tree.
+//! 4. **Checks.** No cable joins equal ranks; switches below a leaf have no other path up; at most
+//!    one pair of hosts in twenty loses all its shortest paths (because of missing cables).
+//! 5. **Tops at several heights** fail the checks; for example, a switch joins the leaves of one
+//!    pod, and a core joins all pods. Ranks are then counted upwards from the leaves, with the same
+//!    checks of cables and shortest paths.
 //!
 //! ```text
 //!   rank 0         c           tops: c, and p at another height
@@ -35,11 +34,11 @@
 //!   rank 2 l   l       l
 //! ```
 //!
-//! If every switch has hosts, as in tori, meshes and irregular networks, there are no tops.
+//! There are no tops if every switch has hosts, as in tori and meshes.
 //!
-//! Reference: ranks as in OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is ours:
-//! OpenSM's rule (`osm_updn_find_root_nodes_by_min_hop`) finds no tops if leaves have different
-//! depths, and mistakes a leaf without hosts for a top.
+//! Reference: ranks as in OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is ours,
+//! because OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) fails if leaves have different depths,
+//! and mistakes a leaf without hosts for a top.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;

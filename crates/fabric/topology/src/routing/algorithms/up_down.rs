@@ -8,24 +8,23 @@
 //!          s3
 //! ```
 //!
-//! A channel goes up if it leads to a lower rank, or to a lower id at equal ranks; `peaks` leaves
-//! one switch per connected component without a higher neighbour. Neither up nor down channels
-//! alone form a cycle, and a mixed cycle contains the forbidden turn, so the routes are
-//! deadlock-free on any fabric. A legal path via the peak joins every two switches of a connected
-//! component.
+//! A channel goes up if it leads to a lower rank, or to a lower id at equal ranks. In each
+//! connected component, `peaks` leaves one switch without a higher neighbour, the peak. Neither up
+//! nor down channels alone form a cycle, and a mixed cycle contains the forbidden turn, so the
+//! routes are deadlock-free. A legal path via the peak joins any two switches.
 //!
-//! **Source form.** The shortest legal path is used: O(switches + cables) per destination switch.
+//! **Source form.** Shortest legal paths, O(switches + cables) per destination switch.
 //!
-//! **Table form.** A table entry does not depend on the source, so each switch must settle for one
+//! **Table form.** A table entry does not depend on the source, so each switch settles for one
 //! state. The backward search settles a switch as soon as a legal move joins it to a settled
 //! switch: as *down only* if that is possible at this distance, otherwise as *up first*. A
 //! down-only switch forwards only to down-only switches, an up-first switch to any. Every path is
-//! therefore legal, but may be longer than the shortest legal path.
+//! therefore legal, but not always the shortest legal one.
 //!
 //! Every switch is settled. Consider the highest down-only switch. If it were not the peak, a
-//! neighbour above it would reach it downwards and would therefore be settled: either as down only,
-//! although it is higher, or as up first, which leads to an even higher down-only switch. Both
-//! contradict the choice, so the peak is settled, and all other switches reach it by going up.
+//! neighbour above would reach it downwards and be settled: as down only, although it is higher, or
+//! as up first, which leads to an even higher down-only switch. Both are contradictions, so the
+//! peak is settled, and all other switches reach it by going up.
 //!
 //! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
 //! point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the table form

@@ -8,18 +8,18 @@
 //! ```
 //!
 //! In each dimension with rings of four or more switches, the channels between the last switch and
-//! the first form the dateline, in both directions. In other dimensions, and on host channels, a
-//! packet may use all lanes of its VC class.
+//! the first form the dateline, in both directions. On other channels a packet may use all lanes of
+//! its VC class.
 //!
 //! By hop: a packet enters a dimension on dateline class 0, and uses class 1 from the channel that
-//! crosses the dateline. No packet continues past the dateline on class 0, and a shortest path on
-//! class 1 ends before it reaches the dateline again, so neither class forms a cycle.
+//! crosses the dateline. Neither class forms a cycle, because class 0 ends at the dateline, and a
+//! shortest path on class 1 does not reach the dateline again.
 //!
 //! By wrap: a packet that will cross the dateline of a dimension uses class 1 in that whole
 //! dimension; every other packet uses class 0. No packet crosses the dateline on class 0. All paths
-//! on class 1 contain the dateline: with paths of at most `l` channels in a ring of `k` channels,
-//! at most `2 l - 2` consecutive turns occur, while a cycle needs `k`; shortest paths have
-//! `2 l <= k`. The load of the two classes is more even than by hop.
+//! on class 1 contain the dateline, so paths of up to `l` channels form at most `2 l - 2`
+//! consecutive turns; a cycle in a ring of `k` needs `k` turns, and shortest paths have `2 l <= k`.
+//! The classes are more evenly loaded than by hop.
 //!
 //! Dimension-order routing excludes cycles across dimensions; other routes need the proof.
 //!

@@ -10,11 +10,10 @@
 //! at its next hop. The escape lanes alone form no cycle, so no packet waits for ever
 //! (`proof/adaptive.rs`).
 //!
-//! With rings of four or more switches, packets that have yet to cross the dateline of their next
-//! dimension use an upper class of escape lanes; all others use a lower class. Unlike the rules of
-//! `datelines.rs`, the class depends only on position and destination, because a packet may have
-//! taken any path between two escape lanes. No packet continues past a dateline on the upper class,
-//! and none crosses a dateline on the lower class.
+//! On rings of four or more switches, packets that have yet to cross the dateline of their next
+//! dimension use an upper class of escape lanes, all others a lower class. The class depends only
+//! on position and destination, because a packet may take any path between two escape lanes. The
+//! upper class ends at the dateline, which the lower class never crosses.
 //!
 //! Source: Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE
 //! Transactions on Parallel and Distributed Systems 4(12), 1993; the classes: Dally and Seitz 1987,

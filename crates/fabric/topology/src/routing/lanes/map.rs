@@ -6,11 +6,11 @@
 //!                                 VL   0  0  1  2 ...
 //! ```
 //!
-//! A switch selects the lane on an output channel from SL, input port and output port, regardless
-//! of the previous lane; an adapter selects the lane on its own channel. A packet whose SL maps to
-//! lane 15, the management lane, is dropped.
+//! A switch selects the lane from SL, input port and output port, regardless of the previous lane;
+//! an adapter selects it from the SL. A packet whose SL maps to lane 15, the management lane, is
+//! dropped.
 //!
-//! A lane here is an InfiniBand VL; a simulated network may give each VL several lanes.
+//! A simulated network may give each VL several lanes.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.6.
 //!

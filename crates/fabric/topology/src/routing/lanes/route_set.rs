@@ -7,9 +7,8 @@
 //! ```
 //!
 //! The endpoints of a switch share their path to a destination, but not necessarily their service
-//! level (VC class) or first lane. Each combination of service level and first lane is visited once
-//! per path. A packet may hold any of several lanes, and wait for each of several lanes at the next
-//! hop.
+//! level (VC class) or first lane, of which each combination is visited separately. A packet may
+//! hold any of several lanes, and wait for any of several at the next hop.
 
 use super::rule::{LaneRule, Lanes};
 use super::set::{DatelineClass, LaneSet, VcClass};

@@ -9,8 +9,7 @@
 //! ```
 //!
 //! Every packet has a constant [`VcClass`], and a [`DatelineClass`] that may change at a hop. A
-//! packet may take any lane of the resulting set. The proof and the simulations apply the same
-//! rule.
+//! packet may take any lane of the resulting set.
 //!
 //! Tables map a service level (SL) to an InfiniBand virtual lane (VL). VL `v` owns `lanes_per_vl`
 //! lanes from `v * lanes_per_vl` on. A hardware VL stores many packets, whereas a lane is granted

@@ -9,14 +9,13 @@
 //!   x <= (H - 1) r / L     with equal links x <= (H - 1) / max L
 //! ```
 //!
-//! The tightest connected component bounds the fabric. A host's own channel has L = H - 1 and
-//! allows x = r; an in-transit host's channel also carries the paths in transit. The reference is
-//! the rate of the slowest host link, so x never exceeds 1. A cable of unknown speed gets the most
-//! common known speed, or the slowest of several equally common speeds. If no speed is known, all
-//! links count as equal.
+//! The tightest connected component bounds the fabric. A host's own channel has L = H - 1 paths and
+//! allows x = r, unless it also carries paths in transit. The reference is the rate of the slowest
+//! host link, so x never exceeds 1. Unknown speeds count as the most common known speed (the
+//! slowest in a tie); if no speed is known, all links count as equal.
 //!
-//! If routes omit pairs, H - 1 is the largest number of hosts that any host of the connected
-//! component reaches; for a host's own channel, it is the number of hosts that this host reaches.
+//! If routes omit pairs, H - 1 is replaced by the largest number of hosts that any host reaches;
+//! for a host's own channel, by the number that this host reaches.
 
 use super::distribution::real;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};

@@ -1,9 +1,8 @@
 //! Statistics of routes, computed without simulation.
 //!
-//! All numbers count ordered pairs of host endpoints. The length of a path is its number of switch
-//! visits; a switch re-entered from an in-transit host counts twice. The *distance* of a path is
-//! its number of channels between switches. A path is minimal if no path over the cables has a
-//! smaller distance, whatever in-transit hosts it visits.
+//! All numbers count ordered pairs of host endpoints. A switch re-entered from an in-transit host
+//! counts as two switches. The *distance* of a path is its number of channels between switches; a
+//! path is minimal if no path over the cables has a smaller distance.
 
 use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};

@@ -6,13 +6,13 @@
 //!   a column  h3: s0 ──► 2, s1 ──► -, s2 ──► 5         the paths of all switches at once
 //! ```
 //!
-//! A path is stored per source switch and row, as the output port at each node. A row is either one
-//! destination endpoint or all endpoints of a switch that share their paths. The first and the last
-//! channel differ by endpoint and are not stored.
+//! A path is stored as the output port at each node, without the channels of its endpoints, per
+//! source switch and row. A row is one destination endpoint, or all endpoints of a switch that
+//! share their paths.
 //!
 //! If every path of a row continues from each switch as the path of that switch does, the row is a
-//! *column* with one port per switch. Every algorithm without alternatives yields columns: the
-//! routes of a mesh then take one byte per pair instead of one byte per hop of every pair.
+//! *column* with one port per switch. Dimension-order routes on a mesh, for example, then take one
+//! byte per pair instead of one byte per hop.
 //!
 //! Invariants: each channel starts where the previous one ends; a stored path is empty only at the
 //! switch of the destination, or if there is no route.

@@ -5,16 +5,15 @@
 //!                              └─► (s2 ► t, lane 0)        after an adaptive lane to s2
 //! ```
 //!
-//! If there are escape lanes, only escape lanes have dependencies. A packet that holds an escape
-//! lane may use any adaptive lanes before it waits for the next escape lane, so a dependency leads
-//! to the escape lanes of every switch on the remaining shortest paths (direct and indirect
-//! dependencies of Duato's extended graph). A lane that is an escape lane of one VC class and
-//! adaptive for another counts for packets of both classes (cross dependencies).
+//! If there are escape lanes, only escape lanes have dependencies. Between two escape lanes a
+//! packet may use adaptive lanes, so dependencies lead to the escape lanes of every switch on the
+//! remaining shortest paths (direct and indirect dependencies of Duato's extended graph). A lane
+//! that is an escape lane of one VC class and adaptive for another counts for packets of both
+//! classes (cross dependencies).
 //!
-//! If this graph is acyclic, every waiting packet can eventually move, provided that no packet on
-//! an adaptive lane is queued behind another packet while it still holds escape lanes. Lanes must
-//! therefore store whole packets (virtual cut-through), or be empty before they accept the next
-//! packet.
+//! If this graph is acyclic, every packet eventually moves, provided that no packet is queued
+//! behind another on an adaptive lane while it still holds escape lanes. Lanes must therefore store
+//! whole packets (virtual cut-through), or be empty before they accept another.
 //!
 //! Without escape lanes, a dependency leads from every channel that a packet may take to every
 //! possible next channel.

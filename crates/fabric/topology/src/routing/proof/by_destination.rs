@@ -5,9 +5,9 @@
 //!                s1 ──► s2                     once
 //! ```
 //!
-//! With one output port per switch (a column), every switch is visited once per destination and
-//! dateline class, not once per pair. Lanes here do not depend on the sender (unlike in
-//! `by_level`). Turns between dateline classes are converted to turns between lanes at the end.
+//! Columns of output ports are visited once per destination and dateline class, not once per pair.
+//! Lanes here do not depend on the sender (unlike in `by_level`); dateline classes are converted to
+//! lanes at the end.
 
 use super::column::Column;
 use super::turns::Turns;

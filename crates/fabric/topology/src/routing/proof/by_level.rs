@@ -6,9 +6,8 @@
 //! ```
 //!
 //! The first lane of a packet depends on the service level of the pair and on the input port at the
-//! first switch; every later lane depends only on service level and previous channel. Each
-//! combination of level and lane on which packets for a destination leave a switch is therefore
-//! followed only once; in a loop, until a lane repeats.
+//! first switch; every later lane depends only on service level and previous channel. For each
+//! destination and switch, every combination of level and lane is therefore followed only once.
 
 use super::by_destination::Counted;
 use super::column::Column;

@@ -7,10 +7,9 @@
 //!   s0[2] -> s1[1]   closes the cycle
 //! ```
 //!
-//! From each buffer, in ascending order, breadth-first search finds the shortest path back through
-//! higher buffers only, with successors in ascending order. The resulting cycle, written from its
-//! lowest buffer, is therefore lexicographically least. The worst case is O(buffers x
-//! dependencies); cycles of a few buffers are found much sooner.
+//! Breadth-first search from each buffer in turn finds the shortest path back through higher
+//! buffers, with successors in ascending order, so the cycle is lexicographically least. The worst
+//! case is O(buffers x dependencies); short cycles are found much sooner.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::Counted;

@@ -7,19 +7,19 @@
 //!
 //! An edge leads from one buffer between switches to another if some route takes the second right
 //! after the first. Channels from and to endpoints have no edges: no packet in the network waits
-//! for a channel from an endpoint, and no packet waits in a channel to an endpoint. If a packet
-//! that holds a channel waits only for the next channel, routes can deadlock only if this graph has
-//! a cycle (Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
-//! networks", IEEE Transactions on Computers C-36(5), 1987).
+//! for the former or in the latter. If a packet that holds a channel waits only for the next
+//! channel, routes can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free
+//! message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
+//! C-36(5), 1987).
 //!
 //! An endpoint consumes a packet completely, so dependencies end at endpoints and at in-transit
 //! hosts, unless the host may be full (`ejection.rs`). Table entries count only if some packet uses
-//! them. Packets that do not arrive hold channels too, so their paths count, and a loop is a cycle.
+//! them. The paths of lost packets also count, and a loop is a cycle.
 //!
-//! A packet that may take any of several lanes holds one lane and waits for all lanes of the next
-//! hop at once, with an edge for each pair. Without a cycle, deadlock is impossible. If sets of
-//! lanes are equal or disjoint, a cycle on one lane of each set is a cycle on all lanes, and no
-//! packet in the cycle has an alternative.
+//! A packet with a choice of lanes holds one lane and waits for all lanes of the next hop, with an
+//! edge for each pair. Without a cycle, deadlock is impossible. If sets of lanes are equal or
+//! disjoint, a cycle on one lane of each set is a cycle on all lanes, without an alternative for
+//! any packet.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::{Collector, Counted};

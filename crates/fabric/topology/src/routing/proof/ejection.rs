@@ -7,11 +7,10 @@
 //!   until full:  s1 -> h1 waits for h1 -> s1            no space until the host has sent on
 //! ```
 //!
-//! A host that stops its input while its packet pool is full leaves packets in the channel into the
-//! host, whether they are in transit or destined for the host itself. They wait for the host's own
-//! channel until the host has re-injected packets from its pool; any packet that the host is
-//! sending waits for the next channel. All packets in transit share the pool, so a packet that
-//! waits for space waits for every lane on which pooled packets leave.
+//! While its packet pool is full, a host leaves packets in the channel into it, in transit or not.
+//! They wait for the host's own channel until the host has re-injected packets; any packet that the
+//! host is sending waits for the next channel. All packets in transit share the pool, so a packet
+//! that waits for space waits for every lane on which pooled packets leave.
 
 use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;

@@ -6,10 +6,9 @@
 //!   a dateline class: lanes 0 1 2
 //! ```
 //!
-//! The lanes of a group have equal dependencies and share one vertex, so the number of dependencies
-//! grows with the square of the groups, not of the lanes. A shortest cycle never needs two lanes of
-//! a group on one channel, and the lexicographically least cycle uses the lowest lane of each
-//! group.
+//! The lanes of a group have equal dependencies and share one vertex, which reduces the number of
+//! dependencies. A shortest cycle never needs two lanes of a group on one channel, and the
+//! lexicographically least cycle uses the lowest lane of each group.
 
 use crate::routing::lanes::set::LaneSet;
 

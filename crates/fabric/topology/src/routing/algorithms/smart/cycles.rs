@@ -7,8 +7,7 @@
 //!
 //! The price of a turn is the total growth of its host-to-host paths, in channels, if the turn is
 //! forbidden; in a tie, the turn with fewer paths is forbidden. A turn that some pair needs is
-//! kept. Without an order of the switches (`order.rs`), a cycle may arise in which every turn must
-//! be kept.
+//! kept, which may leave a cycle without an order of the switches (`order.rs`).
 
 use super::order::Order;
 use super::paths::Paths;

@@ -6,12 +6,10 @@
 //!
 //! Take any order of a connected component in which each switch except the first has an earlier
 //! neighbour, and call each channel to an earlier switch "up". Up*/down* with this order joins all
-//! switches, and never turns at a switch from one earlier switch to another. If, in some order, the
-//! switch of every forbidden turn comes after both of its neighbours, all pairs therefore have a
-//! path. Moreover, any dependency cycle contains a turn from down to up, which can be forbidden
-//! without changing the order.
-//!
-//! The order is not fixed in advance, but results from the forbidden turns.
+//! switches, and never turns at a switch from one earlier switch to another. All pairs therefore
+//! have a path if, in some order, the switch of every forbidden turn comes after both of its
+//! neighbours. Any dependency cycle contains a turn from down to up, which can be forbidden without
+//! changing the order. The order results from the forbidden turns.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;

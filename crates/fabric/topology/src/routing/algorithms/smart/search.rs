@@ -1,9 +1,8 @@
 //! Search for the least loaded of the shortest legal paths.
 //!
-//! The breadth-first search visits channels instead of switches, because legality depends on the
-//! channel that a packet holds. Two sweeps over the shortest paths first minimise the load of the
-//! busiest channel, then the total load. A path may visit a switch twice if the turn that would
-//! avoid the second visit is forbidden.
+//! Breadth-first search over channels, because legality depends on the channel that a packet holds.
+//! Two sweeps over the shortest paths minimise first the load of the busiest channel, then the
+//! total load.
 
 use super::turns::TurnIndex;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
