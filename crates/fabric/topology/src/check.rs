@@ -49,7 +49,6 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Reports cables between ports of the same node, which no route uses.
 fn loops(fabric: &Fabric) -> impl Iterator<Item = Finding> {
     let loops = fabric.cables().iter().filter(|cable| cable.ends[0].node == cable.ends[1].node);
     loops.map(|cable| {

@@ -15,7 +15,7 @@ const BATCH: usize = 64;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Distances {
-    /// Largest diameter of any connected component, in cables.
+    /// In cables; the largest of any connected component.
     pub(super) diameter: u32,
     /// Number of connected ordered pairs of different host ports.
     pub(super) pairs: u128,

@@ -149,7 +149,6 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// Returns whether most `rates`, except `own` rates of the cable itself, exceed `rate`.
 fn are_mostly_faster(rates: &Rates, rate: Rate, own: usize) -> bool {
     2 * faster(rates, rate) > rates.values().sum::<usize>() - own
 }

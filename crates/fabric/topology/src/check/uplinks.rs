@@ -139,7 +139,6 @@ impl Uplinks {
     }
 }
 
-/// Returns the upper switches with fewer cables to this switch than to most siblings.
 fn fewer_to(
     uplinks: &Uplinks,
     siblings: &[&Uplinks],

@@ -157,7 +157,6 @@ fn system(fabric: &Fabric, id: NodeId) -> Option<u64> {
     fabric.node(id).identity.system_guid.map(|guid| guid.0).filter(|guid| *guid != 0)
 }
 
-/// Returns the ports of a device; a single entry if it has no cable.
 fn ports(fabric: &Fabric, device: NodeId, labels: &BTreeMap<NodeId, Label>) -> Vec<Adapter> {
     let label = labels.get(&device);
     let described = || adapter_name(fabric.node(device)).map(str::to_owned);

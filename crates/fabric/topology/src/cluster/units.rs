@@ -96,7 +96,6 @@ pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>>
     planes.into_values().collect()
 }
 
-/// Disjoint sets, each represented by its lowest member.
 struct Sets {
     parent: Vec<usize>,
 }

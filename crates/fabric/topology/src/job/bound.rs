@@ -123,7 +123,6 @@ fn phase_loads(
     Ok(loads)
 }
 
-/// Returns the bound, and the seconds with all nodes on one switch.
 fn phase_bound(
     fabric: &Fabric,
     share: f64,

@@ -16,7 +16,6 @@ struct Search<'p, 'a> {
     order: Vec<usize>,
     is_used: Vec<bool>,
     best: Found,
-    /// Lower bounds on time and largest load.
     least: (f64, u64),
 }
 

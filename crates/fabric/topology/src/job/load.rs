@@ -69,7 +69,7 @@ impl Scale {
         time / self.reference
     }
 
-    /// Returns the time of a load on the fastest channel between switches; 0 with several phases.
+    /// Returns the time on the fastest channel between switches; 0 with several phases.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
@@ -105,7 +105,6 @@ fn part(ratio: f64) -> u64 {
     ((ratio * 64.0).ceil() as u64).max(1)
 }
 
-/// Converts load times slowness to time, in flows at the reference capacity.
 fn time(weighted: u64) -> f64 {
     flows(weighted) / 64.0
 }
@@ -139,7 +138,6 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// Computes the loads of an order of the placement's nodes.
     pub(super) fn of(
         paths: &mut Paths<'_>,
         scale: &'s Scale,
@@ -205,7 +203,6 @@ impl<'s> Loads<'s> {
         Score { time: total, highest, cost: self.cost }
     }
 
-    /// Returns the time without sharing between switches.
     pub(super) fn time_at_one_switch(&self) -> f64 {
         let mut total = 0.0;
         for (phase, share) in self.scale.shares.iter().enumerate() {

@@ -52,7 +52,6 @@ pub struct Paths<'a> {
     placement: &'a Placement,
     forwarding: Forwarding<'a>,
     graph: SwitchGraph,
-    /// By rail and sender: range in `steps` of the path to each receiver.
     ranges: Vec<BTreeMap<u32, (u32, u32)>>,
     steps: Vec<Step>,
     between_leaves: BTreeMap<(NodeId, NodeId), Vec<Step>>,
@@ -110,7 +109,6 @@ impl<'a> Paths<'a> {
         Ok(&self.steps[begin as usize..][..count as usize])
     }
 
-    /// Returns the sender's and the receiver's adapter channels.
     pub(super) fn ends(&self, from: usize, to: usize, rail: usize) -> [ChannelId; 2] {
         let [from, to] = [from, to].map(|node| self.placement.endpoint(node, rail));
         [self.fabric.endpoint_channel(from), self.graph.ejection(to)]

@@ -20,7 +20,6 @@ pub const EXACT_NODES_MAX: usize = 10;
 /// Maximum number of adapter pairs that moves may change, equivalent to a few seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
-/// Moves between comparisons with the best order.
 const MOVES_PER_LIST: u32 = 256;
 
 /// Limits of a search.
@@ -159,7 +158,6 @@ fn below(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).expect("it is below a usize")
 }
 
-/// Proposes a swap; in a ring, possibly a move of one node or of a block.
 fn propose(stream: &mut Stream, order: &[usize], position: usize, is_ring: bool) -> Vec<usize> {
     let nodes = order.len();
     let other = below(stream, nodes);

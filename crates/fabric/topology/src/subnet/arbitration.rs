@@ -93,7 +93,6 @@ pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
 struct PortReader<'a> {
     ports: Vec<PortArbitration>,
     is_high: bool,
-    /// Table row of lanes whose weights follow on the next line.
     lanes: Option<(Line<'a>, Vec<u8>)>,
 }
 

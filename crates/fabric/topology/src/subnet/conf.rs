@@ -177,7 +177,6 @@ fn lane_row(line: Line<'_>, text: &str) -> Result<LaneRow, FormatError> {
     lane_row_of(line, text.split(',').map(str::trim))
 }
 
-/// Parses sixteen lanes, each from 0 to 15.
 pub(super) fn lane_row_of<'a>(
     line: Line<'_>,
     words: impl Iterator<Item = &'a str>,

@@ -54,7 +54,6 @@ struct TableJoiner<'a> {
     lines: Vec<Option<u32>>,
     tables: Vec<TableRoutes>,
     to_switches: SwitchTables,
-    /// LIDs without an owner: first line number, and number of entries.
     unknown: BTreeMap<u16, (u32, u32)>,
     findings: Vec<Finding>,
 }

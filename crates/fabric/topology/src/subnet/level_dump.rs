@@ -171,8 +171,7 @@ pub fn join_levels(
     Ok((levels, findings))
 }
 
-/// Returns whether the level of a pair matters: only hosts on different switches use channels
-/// between switches.
+/// Returns whether packets of a pair use channels between switches.
 fn matters(fabric: &Fabric, tables: &Tables, from: EndpointId, to: EndpointId) -> bool {
     let [here, there] = [from, to].map(|endpoint| tables.switch_of[endpoint.index()]);
     let are_hosts = [from, to].iter().all(|endpoint| fabric.is_host_endpoint(*endpoint));

@@ -15,7 +15,6 @@ use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
 /// Highest unicast LID [IBA 4.1.3].
 pub const LID_MAX: u16 = 0xbfff;
 
-/// Largest LMC; the field has three bits.
 const LMC_MAX: u8 = 7;
 
 /// Owner of a LID.

@@ -152,7 +152,6 @@ fn closing(text: &str) -> Option<(u64, bool)> {
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Returns whether a line is a column heading, comment or message.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];

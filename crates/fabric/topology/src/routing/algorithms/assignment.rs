@@ -95,7 +95,6 @@ impl Load {
         self.paths.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns, by state, the lowest possible load of the busiest channel ahead.
     pub(super) fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
         for &state in farthest_first.iter().rev() {

@@ -99,7 +99,6 @@ type Cost = (u64, u32);
 #[derive(Clone, Copy, Debug)]
 struct Swept {
     search: u64,
-    /// Lowest possible load of the busiest channel ahead.
     worst: u64,
     cost: Cost,
     onward: Option<Choice>,
@@ -118,7 +117,6 @@ impl<'a> BestPaths<'a> {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
 
-    /// Appends the channels of the best path; none if there is no path or no endpoint at `source`.
     fn best(
         &mut self,
         choices: &Choices,

@@ -72,7 +72,6 @@ impl CableCosts {
             if path > paths[near.index()] {
                 continue;
             }
-            // Both directions of a cable have equal costs.
             for step in graph.hops_from(near) {
                 let longer = self.onto(path, *step);
                 if longer < paths[step.to.index()] {
@@ -89,7 +88,6 @@ impl CableCosts {
     }
 }
 
-/// Returns the shortest and the longest cable length between switches, if they differ.
 pub(super) fn differing_lengths(fabric: &Fabric) -> Option<[Length; 2]> {
     let lengths = || trunks(fabric).filter_map(|cable| cable.length);
     let (least, most) = (lengths().min()?, lengths().max()?);

@@ -62,7 +62,6 @@ impl Choices {
         self.hops.len()
     }
 
-    /// Returns the remaining hops from a state, or [`UNREACHED`].
     pub(crate) fn hops(&self, state: State) -> u32 {
         self.hops[state.index()]
     }

@@ -36,7 +36,6 @@ pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
 
 struct DepthFirst<'a> {
     graph: &'a SwitchGraph,
-    /// By switch: sum of hops to all other switches.
     totals: Vec<u64>,
     ranks: Vec<u32>,
     met: u32,

@@ -81,7 +81,7 @@ fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversub
     })
 }
 
-/// Returns downward capacity divided by upward capacity; `None` if either is zero.
+/// Returns `None` if the downward or upward capacity is zero.
 fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool) -> Option<f64> {
     let (mut below, mut up) = (0, 0);
     for channel in fabric.channels_from(switch) {
@@ -101,7 +101,6 @@ fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool)
     (below > 0 && up > 0).then_some(ratio)
 }
 
-/// Returns the rate in bytes per second, or 1 if any cable's speed is unknown.
 fn width(fabric: &Fabric, channel: ChannelId, are_speeds_known: bool) -> u64 {
     let speed = fabric.cable_of(channel).speed.filter(|_| are_speeds_known);
     speed.map_or(1, |speed| speed.rate().bytes_per_second())

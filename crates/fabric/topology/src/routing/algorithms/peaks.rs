@@ -72,7 +72,7 @@ impl Order {
         had_several
     }
 
-    /// Finds the switch below most peaks; the lowest one in a tie.
+    /// Breaks ties in favour of the lowest switch.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];

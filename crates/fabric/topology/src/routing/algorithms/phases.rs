@@ -19,7 +19,6 @@ use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use std::collections::VecDeque;
 
 pub(super) const PHASES: usize = 2;
-/// Initial phase, until the packet goes down.
 const MAY_GO_UP: usize = 0;
 const DOWN_ONLY: usize = 1;
 
@@ -60,7 +59,6 @@ pub(super) fn toward(
     })
 }
 
-/// Returns the hops of the shortest legal path from each state.
 pub(crate) fn hops(
     graph: &SwitchGraph,
     orientation: &Orientation,

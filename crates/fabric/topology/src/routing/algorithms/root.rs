@@ -91,7 +91,6 @@ fn first_member<K: Ord>(
     members.min_by_key(|switch| key(*switch)).expect("an island has a switch")
 }
 
-/// Returns the sum of hops to all other switches of the connected component.
 pub(super) fn total_distance(graph: &SwitchGraph, switch: NodeId) -> u64 {
     graph.distances(switch).into_iter().filter(|hops| *hops != UNREACHED).map(u64::from).sum()
 }

@@ -153,9 +153,7 @@ fn lay(
 
 struct Prices {
     load: Load,
-    /// Number of paths, summed over all channels.
     total: u64,
-    /// Weight times the number of channels between switches, in cost units.
     weight: f64,
 }
 
@@ -199,7 +197,6 @@ struct CheapestPaths<'a> {
     orientation: &'a Orientation,
     known: Vec<Cheapest>,
     count: u64,
-    /// States, by a lower bound on the cost of paths through them.
     open: BinaryHeap<Reverse<(u64, State)>>,
 }
 

@@ -59,7 +59,6 @@ impl AlgorithmParameters for Smart {
 
 /// Limit for an acceptable search time.
 const SWITCHES_MAX: usize = 64;
-/// Maximum number of turns at switches.
 const TURNS_MAX: usize = 50_000;
 
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {
@@ -86,7 +85,6 @@ fn turn_count(graph: &SwitchGraph) -> usize {
     graph.switches().map(|switch| graph.hops_from(switch).len().pow(2)).sum()
 }
 
-/// Returns up*/down* routes, which balancing must match or improve.
 fn of_up_down(fabric: &Fabric, graph: &SwitchGraph) -> SourceRoutes {
     let UpDown { root, tree } = UpDown::default();
     let orientation = Orientation::new(fabric, graph, &root, tree).expect("there is a lowest id");

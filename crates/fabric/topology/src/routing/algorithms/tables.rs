@@ -75,7 +75,6 @@ struct Columns<'a> {
     graph: &'a SwitchGraph,
     hosts: Vec<u64>,
     queues: Vec<Queue>,
-    /// By switch and endpoint: passing paths assigned so far.
     paths: Vec<u64>,
     own: Vec<u64>,
 }
@@ -121,7 +120,6 @@ impl<'a> Columns<'a> {
 struct Column<'a> {
     choices: &'a Choices,
     order: &'a [State],
-    /// By state: number of hosts at its switch.
     hosts: &'a [u64],
     paths: Vec<u64>,
 }
@@ -157,8 +155,6 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Returns the choice with the least loaded busiest channel; `onward` is the least load from
-    /// each state on.
     fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
         let onto = |choice: &Choice| load.on(choice.channel);
         let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {

@@ -56,7 +56,6 @@ pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
     ranked(fabric, graph).0
 }
 
-/// Returns ranks by switch, and the trees ordered by their lowest switch.
 pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, Vec<Island<'a>>) {
     let islands = graph.islands();
     let lowest: Vec<_> =
@@ -99,7 +98,6 @@ impl<'a> Island<'a> {
         Self { graph, members, leaves }
     }
 
-    /// Returns hops to the nearest top; `None` if the component is not a tree.
     fn ranks_below_tops(&self) -> Option<Vec<u32>> {
         let tops = self.tops();
         if tops.is_empty() || self.leaves.len() < 2 {
@@ -167,7 +165,6 @@ impl<'a> Island<'a> {
         Threads::for_steps((searches * self.graph.hop_count()) as u64)
     }
 
-    /// Returns whether every cable joins switches of different ranks.
     fn is_layered(&self, ranks: &[u32]) -> bool {
         let differs = |switch: NodeId| {
             let rank = ranks[switch.index()];
@@ -192,8 +189,6 @@ impl<'a> Island<'a> {
         }
     }
 
-    /// Returns whether a switch has no hosts and all its neighbours are above it, none of them a
-    /// top.
     fn is_upside_down(&self, switch: NodeId, ranks: &[u32]) -> bool {
         let rank = ranks[switch.index()];
         let mut neighbours = self.graph.hops_from(switch).iter();

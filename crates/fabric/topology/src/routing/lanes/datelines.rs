@@ -71,7 +71,6 @@ struct Wraps {
     beginnings: Vec<(u32, bool)>,
 }
 
-/// Lanes of a VC class, and their division between the dateline classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shares {
     pub(crate) all: LaneSet,
@@ -127,7 +126,6 @@ impl Datelines {
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// Returns lanes and dateline class on `outgoing`; `to` is the destination switch.
     #[inline(never)] // Keeps callers small when there are no datelines.
     pub(super) fn onward(
         &self,
@@ -219,7 +217,7 @@ impl Wraps {
     }
 }
 
-/// Returns the entry of [`Datelines::places`] for a channel; `None` outside rings with a dateline.
+/// Returns the entry of `places` for a channel; `None` outside rings with a dateline.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {

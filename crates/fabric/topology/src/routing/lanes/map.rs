@@ -149,7 +149,6 @@ impl LaneMap {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// Returns the lanes to which switches map any of `levels` (a bit mask).
     pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
         let mut used = vec![false; self.rows.len()];
         for switch in fabric.switches() {

@@ -101,7 +101,6 @@ pub(crate) struct LanedWalk<'a> {
     pub(crate) vc_class: VcClass,
     pub(crate) is_dropped_by_adapter: bool,
     pub(crate) sender: EndpointId,
-    /// First host among the senders, if the path leads to a host.
     pub(crate) host_sender: Option<EndpointId>,
     pub(crate) sender_count: u64,
 }
@@ -110,11 +109,9 @@ pub(crate) struct LanedWalk<'a> {
 enum Entrance {
     DroppedByAdapter,
     DroppedBySwitch,
-    /// Lanes and dateline class on the channel out of the first switch.
     Lanes(LaneSet, DatelineClass),
 }
 
-/// Senders that share their VC class and first lanes.
 #[derive(Debug)]
 struct Group {
     vc_class: VcClass,

@@ -54,7 +54,6 @@ pub struct Lanes {
     shares: Vec<Shares>,
     /// Whether packets may use the service level of their pair.
     has_class_by_pair: bool,
-    /// VC classes that packets of any pair may use.
     everywhere: Vec<VcClass>,
     /// Number of legs that divide the lanes of a VC class; 1 if all legs share them.
     legs: u8,
@@ -277,7 +276,6 @@ impl Lanes {
         }
     }
 
-    /// Returns the VC classes of packets to one LID of `to`.
     pub(crate) fn vc_classes_on(
         &self,
         from: EndpointId,
@@ -390,7 +388,6 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Returns the lanes on the channel out of the first switch; empty if packets are dropped.
     pub(crate) fn entered(
         &self,
         fabric: &Fabric,

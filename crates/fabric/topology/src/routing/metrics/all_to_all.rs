@@ -97,9 +97,7 @@ impl AssumedSpeed {
 }
 
 struct Destinations {
-    /// By endpoint: number of reached hosts.
     of_host: Vec<u64>,
-    /// By connected component: largest number of hosts that any host reaches.
     of_island: BTreeMap<NodeId, u64>,
     islands: Vec<NodeId>,
 }

@@ -92,7 +92,6 @@ struct Matching<'a> {
     walker: Walker,
     flows: Vec<u32>,
     channels: Vec<ChannelId>,
-    /// End of each flow's path in `channels` (exclusive).
     ends: Vec<usize>,
 }
 

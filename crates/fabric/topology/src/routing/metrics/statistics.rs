@@ -154,7 +154,6 @@ struct Tally<'a> {
     detour: Option<Detour>,
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
-    /// By switch: number of paths from its hosts.
     walks_from: Vec<u64>,
     /// By endpoint: whether its switch has a path to it, which the endpoint itself does not use.
     is_left_out: Vec<bool>,
@@ -180,7 +179,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds pairs of directly cabled hosts, which have no switch on their path.
     fn add_peers(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Peer(to) = self.graph.attachment(from)
@@ -270,7 +268,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns the path lengths, and counts paths in transit.
     fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
         let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
         let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");

@@ -19,7 +19,6 @@ const OPEN: u32 = u32::MAX - 1;
 /// Mark of a switch whose packets are known not to arrive.
 const LOST: u32 = u32::MAX;
 
-/// Path from each switch, in memory that is reused for every destination.
 #[derive(Debug)]
 pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
@@ -61,7 +60,6 @@ impl DestinationPaths {
         true
     }
 
-    /// Follows a path to the first switch with a known result, and returns that result.
     fn follow(
         &mut self,
         fabric: &Fabric,

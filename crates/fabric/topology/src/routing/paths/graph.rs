@@ -14,7 +14,6 @@
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// Distance to an unreachable switch.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +47,6 @@ pub(crate) struct SwitchGraph {
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
-    // For each number, position of its next index; the largest number comes first.
     let mut places = vec![0; largest as usize + 2];
     for (_, number) in counted() {
         places[(largest - number) as usize + 1] += 1;
@@ -142,7 +140,6 @@ impl SwitchGraph {
         &self.residents[switch.index()]
     }
 
-    /// Returns the endpoints of a switch, including port 0.
     pub(crate) fn senders(&self, switch: NodeId) -> impl Iterator<Item = EndpointId> + Clone + '_ {
         self.residents(switch).iter().copied().chain(self.ports_0[switch.index()])
     }
@@ -171,7 +168,7 @@ impl SwitchGraph {
         hops
     }
 
-    /// Returns, for each switch, the lowest-numbered switch of its connected component.
+    /// Returns, by switch, the lowest switch of its connected component.
     pub(crate) fn islands(&self) -> Vec<NodeId> {
         let mut island = vec![None; self.switch_count()];
         for lowest in self.switches() {

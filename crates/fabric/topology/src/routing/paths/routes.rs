@@ -55,7 +55,6 @@ pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
 pub(crate) struct Walk<'a> {
     pub(crate) source: NodeId,
     pub(crate) to: EndpointId,
-    /// Channels from the source switch on; the channel that closes a loop is listed twice.
     pub(crate) channels: &'a [ChannelId],
     pub(crate) end: WalkEnd,
 }

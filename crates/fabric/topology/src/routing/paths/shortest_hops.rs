@@ -32,7 +32,6 @@ impl ShortestHops {
         (hops != UNREACHED).then_some(hops)
     }
 
-    /// Returns the channels that lead one hop nearer to `to`, in port order.
     pub(crate) fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,

@@ -58,12 +58,9 @@ struct Destination {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
-    /// Index of the first entry in `columns`.
     Column(usize),
     Paths {
-        /// Index of the first entry in `ports`.
         port: usize,
-        /// Index of the first entry in `ends`.
         end: usize,
     },
 }
@@ -91,9 +88,7 @@ pub struct Onward<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps<'a> {
-    /// Output ports by switch.
     Column(PortSlice<'a>),
-    /// Output ports by position on the path.
     Path(PortSlice<'a>),
 }
 
@@ -148,7 +143,6 @@ impl Steps<'_> {
 /// Location of a stored path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeptPath {
-    /// Index of the first port of the path or of its column.
     first: usize,
     channels: u32,
     ejection: ChannelId,
@@ -313,7 +307,6 @@ impl SourceRoutes {
     }
 }
 
-/// Builder that adds rows in order, as a whole column or path by path.
 #[derive(Debug)]
 pub(crate) struct SourceRoutesBuilder<'a> {
     fabric: &'a Fabric,
@@ -363,8 +356,7 @@ impl<'a> SourceRoutesBuilder<'a> {
         self.row = Some(OpenRow { first, end: first, switch: 0 });
     }
 
-    /// Adds all paths to endpoints of a switch: for each switch, the output port and the number of
-    /// remaining channels between switches.
+    /// Adds the output port and the number of remaining channels between switches, for each switch.
     pub(crate) fn column(
         &mut self,
         destinations: &[EndpointId],
@@ -411,7 +403,7 @@ impl<'a> SourceRoutesBuilder<'a> {
         }
     }
 
-    /// Adds the channel `ejection` into a host, and its reverse channel back to the switch.
+    /// Adds the channel `ejection` and its reverse.
     pub(crate) fn push_in_transit(&mut self, ejection: ChannelId) {
         self.extend(&[ejection, Fabric::reverse(ejection)]);
         self.in_transit_hosts += 1;

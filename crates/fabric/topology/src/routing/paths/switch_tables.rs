@@ -34,8 +34,8 @@ impl SwitchTables {
         self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
     }
 
-    /// Returns one finding for each destination switch that is unreachable through the tables from
-    /// some switches of its connected component.
+    /// Reports destination switches that the tables do not reach from all switches of their
+    /// connected component.
     pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for to in fabric.switches() {

@@ -146,14 +146,12 @@ pub(crate) enum WalkEnd {
     NoEntry(NodeId),
     Uncabled(PortRef),
     WrongEndpoint(EndpointId),
-    /// Loop; the last channel of the path occurs twice.
     Loop,
 }
 
 #[derive(Debug)]
 pub(crate) struct Walker {
     channels: Vec<ChannelId>,
-    /// By switch: number of the last walk that visited it.
     seen: Vec<u64>,
     walk: u64,
 }

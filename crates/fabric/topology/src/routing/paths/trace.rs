@@ -116,8 +116,8 @@ impl Routes {
     }
 }
 
-/// Returns whether a failure is a fault: a loop is always a fault, other failures only if cables
-/// connect the source and the destination.
+/// Returns whether a failure is a fault; loops always are, other failures only between connected
+/// endpoints.
 fn is_fault(graph: &SwitchGraph, islands: &[NodeId], walk: &Walk<'_>, stray: &Stray) -> bool {
     let Attachment::Switch(last) = graph.attachment(walk.to) else {
         unreachable!("walks lead to endpoints on switches");
@@ -135,7 +135,6 @@ fn stray(walk: &Walk<'_>) -> Option<Stray> {
     })
 }
 
-/// Returns the channels of the loop, starting with the lowest-numbered.
 fn closed_part(channels: &[ChannelId]) -> Vec<ChannelId> {
     let (last, before) = channels.split_last().expect("a loop has channels");
     let first = before.iter().position(|channel| channel == last);

@@ -185,8 +185,8 @@ impl<'a> AdaptiveCollector<'a> {
 }
 
 impl AdaptiveCollector<'_> {
-    /// Returns, for each buffer, two endpoints (preferably hosts) whose packets may wait for the
-    /// next buffer.
+    /// Returns, for each buffer, endpoints (preferably hosts) whose packets may wait for the next
+    /// buffer.
     pub(super) fn witnesses(&self, cycle: &[Buffer]) -> Vec<Option<(EndpointId, EndpointId)>> {
         let mut found = vec![None; cycle.len()];
         let are_hosts = |(from, to)| self.graph.is_host(from) && self.graph.is_host(to);
@@ -215,7 +215,6 @@ impl AdaptiveCollector<'_> {
         found
     }
 
-    /// Returns whether packets may hold one buffer and wait for another.
     fn leads(
         &self,
         ahead: &[Row],

@@ -31,7 +31,6 @@ pub(super) struct Collector<'a> {
     lanes: Option<&'a Lanes>,
     counted: Counted,
     column: Column<'a>,
-    /// By switch and dateline class: last row with packets there.
     seen: Vec<u64>,
     row: u64,
 }
@@ -95,7 +94,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Follows a path to a switch already visited for this destination.
     fn follow(&mut self, source: NodeId, to: NodeId, turns: &mut Turns) {
         let Some(mut held) = self.column.next(source) else { return };
         let mut class = self.first_class(source, held, to);

@@ -29,9 +29,7 @@ pub(super) struct LevelCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     column: Column<'a>,
-    /// By switch: representatives of its endpoints.
     senders: Vec<Vec<EndpointId>>,
-    /// By switch and service level: last row with packets there, and their lanes.
     left: Vec<(u64, LaneSet)>,
     row: u64,
 }
@@ -87,7 +85,6 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Follows a path to a switch that packets with this level have left on the same lanes.
     fn follow(&mut self, source: NodeId, row: &RouteRow<'_>, lid_offset: u8, turns: &mut Turns) {
         let Some(first) = self.column.next(source) else { return };
         if self.column.end(first).is_none() {
@@ -165,7 +162,6 @@ impl<'a> LevelCollector<'a> {
         self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
-    /// Returns the lanes on which no packet of this row has left the switch before.
     fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
         let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
         if *row != self.row {

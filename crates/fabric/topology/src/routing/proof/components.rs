@@ -20,7 +20,6 @@ struct ComponentSearch<'a> {
     /// By vertex: earliest visit known to be reachable.
     low: Vec<u32>,
     clock: u32,
-    /// Visited vertices of incomplete components.
     open: Vec<VertexId>,
     path: Vec<(VertexId, usize)>,
     components: Components,

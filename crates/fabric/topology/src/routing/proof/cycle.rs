@@ -41,7 +41,6 @@ pub(crate) fn shortest_cycle(
 struct CycleSearch<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
-    /// By vertex: start of the last search that reached it, and its predecessor.
     found: Vec<Option<(VertexId, VertexId)>>,
     queue: VecDeque<(VertexId, usize)>,
 }

@@ -7,7 +7,7 @@
 //!
 //! An edge leads from one buffer between switches to another if some route takes the second right
 //! after the first. Channels from and to endpoints have no edges: no packet in the network waits
-//! for the former or in the latter. If a packet that holds a channel waits only for the next
+//! for a channel from an endpoint, or in a channel to an endpoint. If a packet that holds a channel waits only for the next
 //! channel, routes can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free
 //! message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
 //! C-36(5), 1987).

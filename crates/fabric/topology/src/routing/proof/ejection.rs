@@ -19,7 +19,6 @@ use crate::{EndpointId, Fabric};
 
 #[derive(Debug)]
 pub(super) struct BackpressuredHosts {
-    /// By endpoint: lanes on which packets leave it after transit.
     leaving: Vec<LaneSet>,
     any: bool,
 }

@@ -19,9 +19,7 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]
 struct Junction {
-    /// Last channels between switches of routes that end here.
     incoming: BTreeSet<(ChannelId, LaneSet, VcClass)>,
-    /// First channels between switches of routes that start here.
     outgoing: BTreeSet<(ChannelId, EndpointId)>,
 }
 

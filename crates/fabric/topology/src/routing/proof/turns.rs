@@ -18,7 +18,6 @@ const NO_COLUMN: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     states: usize,
-    /// By channel: index among the channels out of its source, or [`NO_COLUMN`].
     columns: Vec<u32>,
     widths: Vec<u32>,
     first: Vec<u32>,
@@ -81,7 +80,6 @@ impl Turns {
         }
     }
 
-    /// Returns whether a channel has no dependencies.
     pub(super) fn is_outside(&self, channel: ChannelId) -> bool {
         self.columns[channel.index()] == NO_COLUMN
     }

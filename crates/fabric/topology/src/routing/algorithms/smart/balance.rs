@@ -52,7 +52,6 @@ fn relieve(paths: &mut Paths<'_>) {
     while relieve_busiest(paths, &numbers, &mut search) {}
 }
 
-/// Moves one demand off the busiest channel; returns `false` if none can be moved.
 fn relieve_busiest(
     paths: &mut Paths<'_>,
     numbers: &[Reverse<u32>],

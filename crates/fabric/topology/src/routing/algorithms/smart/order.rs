@@ -18,9 +18,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     islands: Vec<NodeId>,
-    /// By switch: switches that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
-    /// By switch: position in a valid order of its connected component.
     place: Vec<usize>,
 }
 

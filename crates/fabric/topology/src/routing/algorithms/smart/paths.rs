@@ -19,7 +19,6 @@ struct Demand {
     source: NodeId,
     switch: NodeId,
     to: EndpointId,
-    /// Number of host-to-host paths that the demand represents.
     weight: u64,
 }
 
@@ -29,9 +28,7 @@ pub(super) struct Paths<'a> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
     demands: Vec<Demand>,
-    /// By demand: channels between switches; `None` without a path.
     by_demand: Vec<Option<Vec<ChannelId>>>,
-    /// By channel: number of host-to-host paths.
     load: Vec<u64>,
     /// By turn: number of demands, regardless of weight.
     uses: Vec<u32>,

@@ -96,7 +96,6 @@ impl LightestPaths {
         Some(self.way_to(last))
     }
 
-    /// Weighs the shortest paths, and returns the last channel of the lightest.
     fn sweep<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,

@@ -17,7 +17,6 @@ pub(super) struct Turn {
 pub(super) struct TurnIndex {
     /// By channel: index of its first turn; then the total.
     first: Vec<usize>,
-    /// By channel: position among the hops of its source switch.
     place: Vec<usize>,
     target: Vec<Option<NodeId>>,
 }
