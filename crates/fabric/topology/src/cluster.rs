@@ -43,7 +43,7 @@ pub struct Cluster {
     pub nodes: Vec<ClusterNode>,
     /// Units ordered by their first leaf.
     pub units: Vec<Unit>,
-    /// Rails ordered by adapter number; a single rail if nodes have one adapter.
+    /// Rails ordered by adapter number.
     pub rails: Vec<Rail>,
     /// Switches of each plane; planes are ordered by their first switch.
     pub planes: Vec<Vec<NodeId>>,
@@ -52,7 +52,7 @@ pub struct Cluster {
 /// Server, storage target, gateway or similar system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterNode {
-    /// Unique name: the host name, or the name of the adapter if there is no host name.
+    /// Unique name: the host name, or else the adapter name.
     pub name: String,
     /// Purpose of the node.
     pub role: Role,
@@ -75,8 +75,7 @@ pub struct Adapter {
     pub name: Option<String>,
     /// Number counted from 0: 4 for `mlx5_4` and `HCA-5`.
     pub number: Option<u32>,
-    /// Index into [`Cluster::rails`] of the rail with its number, or of its leaf's rail without a
-    /// number.
+    /// Index into [`Cluster::rails`], by number, or else by leaf.
     pub rail: Option<usize>,
     /// Rail of its leaf; differs from `rail` if cables are swapped.
     pub leaf_rail: Option<usize>,
@@ -84,7 +83,7 @@ pub struct Adapter {
     pub basis: Basis,
 }
 
-/// Leaf switches with most of their nodes in common, or a single leaf.
+/// Leaf switches with most of their nodes in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// Leaf switches in canonical order.

@@ -17,7 +17,7 @@ pub struct Summary {
     pub trunk_cables: usize,
     /// Number of cables by speed; `None` for unknown speed.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
-    /// Number of cables of which only the width or only the rate per lane is known.
+    /// Number of cables with partly known speed.
     pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
     /// Ports by node type, including zeros.
     pub ports: BTreeMap<NodeKind, PortUse>,
@@ -29,7 +29,7 @@ pub struct Summary {
     pub parallel_pairs: usize,
     /// Number of cables between these pairs.
     pub parallel_cables: usize,
-    /// Smallest and largest number of host cables on a switch with hosts.
+    /// Smallest and largest number of host cables on a leaf switch.
     pub hosts_per_leaf: Option<(usize, usize)>,
     /// Largest distance between connected switches, in cables.
     pub switch_diameter: Option<u32>,

@@ -25,8 +25,8 @@ pub struct Bound {
     pub phases: Vec<PhaseBound>,
     /// Number of flows on the busiest channel between switches.
     pub flows_max: f64,
-    /// Bus bandwidth as defined by `nccl-tests`, in bytes per second; relative to one link if no
-    /// speed is known.
+    /// Bus bandwidth as in `nccl-tests`, in bytes per second; relative to one link if no speed is
+    /// known.
     pub bus_bandwidth: f64,
     /// Bus bandwidth with all nodes on one switch.
     pub at_one_switch: f64,
@@ -41,15 +41,15 @@ pub struct PhaseBound {
     pub slowest: f64,
     /// Channel that limits the slowest flow.
     pub bottleneck: ChannelId,
-    /// Number of flows on the bottleneck, including those of other jobs.
+    /// Number of flows on the bottleneck, over all jobs.
     pub bottleneck_flows: f64,
     /// Whether the bottleneck is slower than the most common speed.
     pub is_bottleneck_slow: bool,
-    /// Duration of the phase for a buffer of one byte, in seconds.
+    /// Duration in seconds for a buffer of one byte.
     pub seconds: f64,
 }
 
-/// Returns the capacity of each channel in bytes per second. A cable of unknown speed gets the most
+/// Returns the capacity of each channel in bytes per second. Unknown speeds count as the most
 /// common known speed; if no speed is known, all capacities are 1.
 pub fn capacities(fabric: &Fabric) -> Vec<f64> {
     let usual = usual_speed(fabric);
@@ -72,8 +72,8 @@ fn rate(speed: LinkSpeed) -> f64 {
     speed.rate().bytes_per_second() as f64
 }
 
-/// Computes the bound of a pattern with a node order. `standing` is the load of other jobs on each
-/// channel ([`standing`]), or empty.
+/// Computes the bound of a pattern with a node order; `standing` is the load of other jobs on each
+/// channel, or empty.
 pub fn bound(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -156,8 +156,7 @@ fn phase_bound(
     (bound, share / at_one_switch)
 }
 
-/// Returns the largest load of a job on each channel in any phase, to be used as the load of
-/// another job.
+/// Returns the largest load of a job on each channel in any phase.
 pub fn standing(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -173,8 +172,7 @@ pub fn standing(
     Ok(most)
 }
 
-/// Returns the channels between switches that a job uses, with the number of flows in the busiest
-/// phase.
+/// Returns the channels between switches that a job uses, with their flows in the busiest phase.
 pub fn used_channels(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

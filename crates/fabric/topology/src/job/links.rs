@@ -6,8 +6,7 @@ use super::pattern::Phase;
 use crate::{ChannelId, Fabric};
 use std::collections::BTreeSet;
 
-/// Channel between switches with several flows in a phase, at least one of which belongs to this
-/// job.
+/// Channel between switches with several flows in a phase, including flows of this job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedLink {
     /// Shared channel.
@@ -22,8 +21,8 @@ pub struct SharedLink {
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// Returns up to `limit` channels with more than one flow, each in its busiest phase, busiest
-/// first; and the total number of cables with shared channels.
+/// Returns up to `limit` shared channels, each in its busiest phase, busiest first; and the total
+/// number of cables with shared channels.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

@@ -19,7 +19,7 @@ const WHOLE_PART: u32 = 720_720;
 pub enum Forwarding<'a> {
     /// Packets follow the routes.
     Routes(&'a Routes),
-    /// Packets take any channel of a shortest path to the destination's switch.
+    /// Packets take any shortest path to the destination's switch.
     Adaptive,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Paths<'a> {
         self.placement
     }
 
-    /// Returns the channels between switches from one node of the placement to another on a rail.
+    /// Returns the channels between switches from one node to another on a rail.
     pub fn between(&mut self, from: usize, to: usize, rail: usize) -> Result<&[Step], PathError> {
         let fits = "paths of a job fit 32 bits";
         let receiver = u32::try_from(to).expect(fits);

@@ -42,11 +42,11 @@ impl Default for Effort {
 pub struct Improved {
     /// Nodes of the placement by position.
     pub order: Vec<usize>,
-    /// Number of flows on the busiest channel between switches, for each candidate.
+    /// Flows on the busiest channel between switches, for each candidate.
     pub candidates: Vec<f64>,
     /// Bus bandwidth of each candidate, in the unit of [`Bound`](super::Bound).
     pub candidate_bandwidths: Vec<f64>,
-    /// Number of flows on the busiest channel between switches, with `order`.
+    /// Flows on the busiest channel between switches, with `order`.
     pub flows_max: f64,
     /// Bus bandwidth with `order`, in the unit of [`Bound`](super::Bound).
     pub bus_bandwidth: f64,
@@ -56,9 +56,8 @@ pub struct Improved {
     pub is_best: bool,
 }
 
-/// Searches for an order with a high bus bandwidth and few flows on the busiest channel.
-/// `candidates` contains at least one initial order; `standing` is the load of other jobs on each
-/// channel, or empty.
+/// Searches for an order with a high bus bandwidth and few flows on the busiest channel, starting
+/// from `candidates` (not empty). `standing` is the load of other jobs on each channel, or empty.
 pub fn improve(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

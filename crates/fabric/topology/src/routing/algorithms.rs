@@ -140,9 +140,9 @@ routing.algorithm = "dimension-order""#))]
     #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
     #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
     "up-down" => up_down::UpDown,
-    /// Up*/down* paths as computed by the original Myrinet software: for each pair, the cheapest
-    /// legal path. The cost of a channel grows with the number of paths on it, so a path need not
-    /// be minimal. Deadlock-free on every fabric. Source routes only.
+    /// Up*/down* paths of the original Myrinet software: for each pair, the cheapest legal path.
+    /// The cost of a channel grows with its number of paths, so a path need not be minimal.
+    /// Deadlock-free on every fabric. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
     #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
     "simple-routes" => simple_routes::SimpleRoutes,
@@ -152,13 +152,13 @@ routing.algorithm = "dimension-order""#))]
     #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours", "x-needs" = "in-transit-routes"))]
     #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
     "in-transit" => in_transit::InTransit,
-    /// Balanced paths in which every cycle of the channel dependency graph is broken at the least
-    /// cost. Deadlock-free on every fabric. Source routes only, for at most 64 switches.
+    /// Balanced paths, with all cycles of the channel dependency graph broken at the least cost.
+    /// Deadlock-free on every fabric. Source routes only, for at most 64 switches.
     #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
     "smart" => smart::Smart,
 }
 
-/// Routes every pair of endpoints; a pair in different connected components gets no route.
+/// Routes every pair of endpoints in a connected component.
 ///
 /// # Errors
 /// Fails if the algorithm or its parameters do not fit the fabric, or if the routes would need more
@@ -167,7 +167,7 @@ pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Route
     route_within(fabric, algorithm, form, ROUTE_BYTES_MAX)
 }
 
-/// Routes like [`route`], but with a limit of `bytes_max` bytes, estimated before allocation.
+/// Routes like [`route`], with a memory limit of `bytes_max` bytes.
 ///
 /// # Errors
 /// As [`route`].
@@ -200,12 +200,12 @@ pub fn route_within(
     }
 }
 
-/// Returns the roots of an algorithm in ascending order; empty for algorithms without roots.
+/// Returns the roots of an algorithm in ascending order.
 pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
     algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }
 
-/// Computes the tables from every switch to every other switch, for management packets.
+/// Computes tables to all switches, for management packets.
 pub fn route_to_switches(
     fabric: &Fabric,
     algorithm: &Algorithm,

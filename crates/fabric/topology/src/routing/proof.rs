@@ -55,8 +55,8 @@ pub enum Proof {
     },
     /// Cycle of buffers: packets that hold all of them would deadlock.
     Cycle {
-        /// Shortest cycle, in which each buffer waits for the next. Among equally short cycles, the
-        /// lexicographically least, starting with its lowest buffer.
+        /// Shortest cycle, in which each buffer waits for the next; the lexicographically least in
+        /// a tie, starting with its lowest buffer.
         buffers: Vec<Buffer>,
     },
 }
@@ -97,8 +97,7 @@ impl Proof {
 /// Runs the proof for packets between any endpoints.
 ///
 /// Packets between aggregation nodes on the spines of a fat tree go down to a leaf and up again, so
-/// shortest paths may deadlock. Without these packets ([`prove_between_hosts`]) shortest paths on a
-/// fat tree are deadlock-free.
+/// shortest paths may deadlock there, unlike for hosts ([`prove_between_hosts`]).
 pub fn prove<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::new(fabric, routes))
 }

@@ -202,8 +202,7 @@ fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError
         .ok_or_else(|| line.error("at most 64 pairs such as 0:4, of lane (0 to 14) and weight"))
 }
 
-/// Writes the lines with which OpenSM configures this arbitration and SL-to-VL mapping on every
-/// port.
+/// Writes OpenSM's configuration lines for this arbitration and SL-to-VL mapping on every port.
 pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, WriteError> {
     refuse_slots(&arbitration.high)?;
     refuse_slots(&arbitration.low)?;

@@ -24,8 +24,7 @@ const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subne
 /// Routes from forwarding tables joined with their fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardingTables {
-    /// Routes between endpoints for each LID offset. An endpoint with fewer LIDs repeats its own
-    /// routes.
+    /// Routes for each LID offset; endpoints with fewer LIDs repeat theirs.
     pub routes: Vec<Routes>,
     /// Routes to switches.
     pub to_switches: SwitchTables,

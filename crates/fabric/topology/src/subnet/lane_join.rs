@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// Joins the tables with the fabric; missing tables are replaced by OpenSM's default and reported
-/// as findings.
+/// Joins the tables with the fabric; missing tables become findings, and OpenSM's default applies.
 pub fn join_lanes(
     fabric: &Fabric,
     lids: &Lids,

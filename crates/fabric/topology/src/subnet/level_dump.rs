@@ -137,8 +137,8 @@ fn close((line, values): LevelRecord<'_>) -> Result<LevelRow, FormatError> {
     }
 }
 
-/// Joins the levels with the fabric. Pairs without a row get level 0; missing and contradictory
-/// rows are reported as findings.
+/// Joins the levels with the fabric, with level 0 for pairs without a row; missing and
+/// contradictory rows are findings.
 pub fn join_levels(
     fabric: &Fabric,
     lids: &Lids,

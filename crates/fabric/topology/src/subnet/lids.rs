@@ -145,7 +145,7 @@ impl Lids {
         (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
     }
 
-    /// Returns whether the LIDs were assigned here, because none was recorded.
+    /// Returns whether the LIDs were assigned here.
     pub fn is_made_up(&self) -> bool {
         self.is_made_up
     }

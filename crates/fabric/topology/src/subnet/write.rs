@@ -13,8 +13,8 @@ use crate::routing::{Routes, SwitchTables, TableRoutes};
 use crate::{Fabric, Guid, NodeId, NodeKind};
 use std::fmt::Write as _;
 
-/// Writes the tables of all switches for all LIDs. `routes` must contain table routes, one for each
-/// LID offset.
+/// Writes the tables of all switches for all LIDs. `routes` must be table routes, one for each LID
+/// offset.
 pub fn write(
     fabric: &Fabric,
     lids: &Lids,

@@ -22,8 +22,8 @@ impl Algorithm {
         self.parameters().needs_datelines()
     }
 
-    /// Fails if the algorithm excludes adaptive routing because it minimises something other than
-    /// the number of channels.
+    /// Fails if the algorithm minimises something other than the number of channels, which excludes
+    /// adaptive routing.
     pub fn check_choosing(&self) -> Result<(), RouteError> {
         match self {
             Self::ShortestPath(ShortestPath { weight: PathWeight::Latency, .. }) => {

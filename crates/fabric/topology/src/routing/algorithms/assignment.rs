@@ -23,8 +23,8 @@ pub enum PathSpread {
     /// Each host of a switch may be reached by a separate path.
     #[default]
     Hosts,
-    /// All hosts of a switch are reached by one path from each other switch. This is faster and
-    /// needs less memory, for fabrics of hundreds of switches.
+    /// All hosts of a switch are reached by one path from each other switch, which is faster and
+    /// needs less memory on large fabrics.
     Switches,
 }
 

@@ -50,8 +50,8 @@ pub struct InTransit {
     pub hosts: TransitHosts,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// Maximum number of rerouting passes after all pairs have been routed. A pass removes and
-    /// reroutes every path; passes end early if one changes nothing.
+    /// Maximum number of rerouting passes. A pass removes and reroutes every path; a pass without
+    /// changes is the last.
     pub passes: u32,
 }
 

@@ -24,9 +24,8 @@ pub struct TreeShape {
 pub struct TreeLevel {
     /// Switches in ascending order.
     pub switches: Vec<NodeId>,
-    /// Oversubscription: downward capacity (cables to hosts and lower switches) divided by upward
-    /// capacity; `None` at the top level. Capacity is the sum of link rates, or the number of
-    /// cables if a speed is unknown.
+    /// Capacity of cables to hosts and lower switches, divided by upward capacity; `None` at the
+    /// top level. Capacity is the sum of link rates, or the number of cables if a speed is unknown.
     pub oversubscription: Option<Oversubscription>,
 }
 

@@ -29,9 +29,8 @@ pub enum SpanningTree {
     /// up.
     #[default]
     BreadthFirst,
-    /// By depth-first search, which continues to the neighbour with the most cables to visited
-    /// switches; ties go to the switch farthest from all others. The authors of this ranking use
-    /// `root = "largest-distance"`.
+    /// By depth-first search, which prefers the neighbour with the most cables to visited switches,
+    /// then the switch farthest from all others. The authors use `root = "largest-distance"`.
     DepthFirst,
 }
 

@@ -14,21 +14,19 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "kebab-case")]
 pub enum Root {
     /// On a tree, all its top switches, so that paths spread over all of them. On other fabrics,
-    /// and for a depth-first tree, the first switch in canonical order, which has the lowest GUID.
+    /// and for a depth-first tree, the first switch in canonical order (lowest GUID).
     #[default]
     TopSwitches,
-    /// First switch in canonical order, which has the lowest GUID.
+    /// First switch in canonical order (lowest GUID).
     LowestId,
-    /// Switch with the smallest sum of hops to all others; the first one in canonical order in a
-    /// tie.
+    /// Switch with the smallest sum of hops to all others; the lowest GUID in a tie.
     #[serde(rename = "smallest-distance")]
     SmallestTotalDistance,
-    /// Switch with the largest sum of hops to all others; the first one in canonical order in a
-    /// tie.
+    /// Switch with the largest sum of hops to all others; the lowest GUID in a tie.
     #[serde(rename = "largest-distance")]
     LargestTotalDistance,
     /// Switch with this name, dump id or GUID, or a list of switches. Connected components without
-    /// any listed switch use their first switch in canonical order.
+    /// any listed switch use their first switch.
     Named(Names),
 }
 

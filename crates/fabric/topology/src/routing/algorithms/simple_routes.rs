@@ -41,15 +41,14 @@ pub struct SimpleRoutes {
     pub root: Root,
     /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
-    /// Weight of load in the cost of a channel: the cost is 1, plus this weight times the channel
-    /// load relative to the mean load of all channels. With 0, paths are shortest legal paths
-    /// without balancing.
+    /// Weight of load in the cost of a channel, which is 1 plus this weight times the load relative
+    /// to the mean load of all channels. With 0, paths are shortest legal paths without balancing.
     #[schemars(range(min = 0, max = 100))]
     pub weight: f64,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// Maximum number of rerouting passes after all pairs have been routed. A pass removes and
-    /// reroutes every path; passes end early if one changes nothing.
+    /// Maximum number of rerouting passes. A pass removes and reroutes every path; a pass without
+    /// changes is the last.
     pub passes: u32,
 }
 

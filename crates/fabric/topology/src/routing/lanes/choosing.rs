@@ -16,7 +16,7 @@ use std::fmt;
 /// Reason why no escape lanes can be reserved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EscapeError {
-    /// Number of escape lanes that is negative or exceeds the lanes of a VC class.
+    /// Number of escape lanes that is negative or too large.
     OutOfRange(i64),
     /// A single escape lane on rings, which need one for each dateline class.
     OneOnRings,
@@ -53,9 +53,9 @@ impl fmt::Display for EscapeError {
 impl std::error::Error for EscapeError {}
 
 impl Lanes {
-    /// Creates the lanes for adaptive routing, with the lowest `asked` lanes of each set in
-    /// `vc_classes` as escape lanes. The default is the number that the routing algorithm needs:
-    /// with datelines (dimension-order) 1, or 2 on rings of four or more switches; otherwise 0.
+    /// Creates the lanes for adaptive routing; the lowest `asked` lanes of each VC class are escape
+    /// lanes. By default, there are as many as the routing algorithm needs: with datelines
+    /// (dimension-order) 1, or 2 on rings of four or more switches; otherwise 0.
     ///
     /// # Errors
     /// Fails if `asked` is out of range, or leaves no adaptive lane.

@@ -48,8 +48,8 @@ pub enum DatelineRule {
     #[default]
     #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     ByHop,
-    /// Upper class in the whole dimension if the packet will cross the dateline there, otherwise
-    /// lower class.
+    /// Upper class in the whole dimension if the packet will cross its dateline, otherwise lower
+    /// class.
     #[schemars(extend("x-source" = "Scott and Thorson 1994"))]
     ByWrap,
 }
@@ -81,8 +81,7 @@ impl Datelines {
     /// Number of dateline classes in a fabric with datelines.
     pub const CLASSES: usize = 2;
 
-    /// Finds the datelines of a mesh or torus; there are none without rings of four or more
-    /// switches.
+    /// Finds the datelines of a mesh or torus.
     ///
     /// # Errors
     /// Reports the first switch or cable that does not fit into a grid.

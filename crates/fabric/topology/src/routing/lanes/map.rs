@@ -55,7 +55,7 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row for packets from port `input` to port `output`; ignores ports above the highest
+    /// Sets the row for packets from port `input` to port `output`, unless it is above the highest
     /// cabled port.
     pub fn set_switch(&mut self, switch: NodeId, input: u16, output: u16, row: LaneRow) {
         let (input, output) = (usize::from(input), usize::from(output));

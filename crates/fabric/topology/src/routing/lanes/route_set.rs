@@ -74,8 +74,8 @@ pub struct RouteSet<'a> {
     pub lanes: Option<&'a Lanes>,
     /// Condition for ejecting packets at in-transit hosts.
     pub ejection: Ejection,
-    /// Whether a packet may take two routes in sequence, through an intermediate switch with
-    /// endpoints; excludes adaptive routing.
+    /// Whether a packet may take two routes in sequence, through an intermediate switch; excludes
+    /// adaptive routing.
     pub over_switches: bool,
 }
 
@@ -86,7 +86,7 @@ impl<'a> From<&'a Routes> for RouteSet<'a> {
 }
 
 impl<'a> RouteSet<'a> {
-    /// Creates a set of direct routes, with in-transit hosts that always eject packets.
+    /// Creates direct routes, with in-transit hosts that always eject packets.
     pub const fn new(routes: &'a [Routes], lanes: Option<&'a Lanes>) -> Self {
         Self { routes, lanes, ejection: Ejection::Always, over_switches: false }
     }

@@ -89,8 +89,8 @@ impl Lanes {
         }
     }
 
-    /// Divides the lanes of every VC class among the first `legs` legs of a path, in ascending
-    /// order and as evenly as possible. With fewer lanes than legs, each leg uses all lanes.
+    /// Divides the lanes of every VC class among the first `legs` legs of a path, as evenly as
+    /// possible. With fewer lanes than legs, each leg uses all lanes.
     ///
     /// Panics with escape lanes and with tables, which do not distinguish legs.
     #[must_use]
@@ -136,8 +136,8 @@ impl Lanes {
         (next < self.shares.len()).then(|| VcClass(u8::try_from(next).expect("few VC classes")))
     }
 
-    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]. All lanes of VLs
-    /// in use must be below [`LANES_MAX`]. Panics unless lanes are assigned by tables.
+    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]. Panics without
+    /// tables.
     #[must_use]
     pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
         assert!((1..=LANES_MAX).contains(&lanes_per_vl), "a VL has from 1 to {LANES_MAX} lanes");
@@ -150,7 +150,7 @@ impl Lanes {
         self
     }
 
-    /// Allows any lane of the VC class at every hop; `vc_classes` contains the lanes of each class.
+    /// Allows any lane of the VC class at every hop.
     pub fn free(vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Free, vc_classes)
     }
@@ -160,16 +160,16 @@ impl Lanes {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// Reserves the lowest `count` lanes of each VC class as escape lanes, divided into classes by
+    /// Reserves the lowest `count` lanes of each VC class as escape lanes, with classes by
     /// `datelines` (by wrap).
     pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let escape = EscapeLanes::new(datelines, vc_classes, count);
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Creates a rule with `count` lanes that all packets may use. With `datelines` set to
-    /// `Some(None)` there are no datelines; the default is datelines by hop if the routing
-    /// algorithm needs them and there are enough lanes.
+    /// Creates a rule with one VC class of `count` lanes. `Some(None)` means no datelines; by
+    /// default, there are datelines by hop if the routing algorithm needs them and has enough
+    /// lanes.
     ///
     /// # Errors
     /// Fails for datelines on a fabric that is neither a mesh nor a torus.
@@ -188,8 +188,7 @@ impl Lanes {
     }
 
     /// Extends the rule to the management ports 0 of switches ([`Fabric::with_ports_0`]). Packets
-    /// from port 0 use the lanes of an endpoint on that switch; packets to port 0 use no additional
-    /// lanes.
+    /// from port 0 use the lanes of an endpoint on that switch.
     #[must_use]
     pub fn with_ports_0(mut self, fabric: &Fabric) -> Self {
         match &mut self.rule {
@@ -259,8 +258,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes that a VC class may use on any channel. `None` stands for the levels of
-    /// all pairs with tables, otherwise for VC class 0.
+    /// Returns the lanes that a VC class may use on any channel. `None` means the levels of all
+    /// pairs with tables, otherwise class 0.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels, lanes_per_vl } => {
@@ -292,8 +291,8 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// Returns the lanes on a host's own channel, for packets that the host sends or re-injects;
-    /// empty if packets are dropped.
+    /// Returns the lanes of sent or re-injected packets on a host's own channel; empty if packets
+    /// are dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, lanes_per_vl, .. } => {
@@ -311,9 +310,8 @@ impl Lanes {
         matches!(self.rule, LaneRule::Free).then(|| self.shares[usize::from(vc_class.0)].all)
     }
 
-    /// Returns the lanes and the dateline class on `outgoing` for a packet to `to` that arrived on
-    /// `incoming` in `dateline_class`. The lanes are empty if the packet is dropped. The dateline
-    /// class is 0 on host cables.
+    /// Returns the lanes (empty if the packet is dropped) and the dateline class (0 on host cables)
+    /// on `outgoing`, for a packet that arrived on `incoming` in `dateline_class`.
     #[inline]
     pub fn onward(
         &self,
@@ -344,7 +342,7 @@ impl Lanes {
     }
 
     /// Returns the lanes that adaptive routing allows on a channel of a shortest path;
-    /// `is_by_table` marks the channel of the table entry.
+    /// `is_by_table` marks the table's channel.
     pub fn chosen(
         &self,
         fabric: &Fabric,
@@ -359,8 +357,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes whose credits indicate the load of a channel: the adaptive lanes in
-    /// `lanes`, or all of `lanes` if none is adaptive.
+    /// Returns the lanes whose credits indicate the load of a channel: the adaptive ones, or all if
+    /// none is adaptive.
     pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
         let LaneRule::Escape(escape) = &self.rule else { return lanes };
         let adaptive = lanes & escape.adaptive(vc_class.0.into());

@@ -13,8 +13,7 @@ pub const LANES_MAX: u8 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LaneSet(u16);
 
-/// Class of packets with the same lanes: the service level with tables, otherwise an index into
-/// sets of lanes.
+/// Packet class: the service level with tables, otherwise an index into sets of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct VcClass(pub u8);
 
@@ -76,8 +75,8 @@ impl LaneSet {
         Self(self.0 & !others.0)
     }
 
-    /// Returns part `index`, counted from 0, of the lanes divided into `parts` contiguous parts as
-    /// evenly as possible. With fewer lanes than parts, returns all lanes.
+    /// Returns part `index`, counted from 0, of the lanes divided into contiguous parts as evenly
+    /// as possible; all lanes if there are fewer than `parts`.
     #[must_use]
     pub fn part(self, index: usize, parts: usize) -> Self {
         let count = self.len() as usize;

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 /// Number of outputs for packets to hosts on other switches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
-    /// Mean over all switches and the hosts on all other switches, without unreachable hosts;
-    /// `None` if no packet travels between switches.
+    /// Mean over all switches and the reachable hosts on other switches; `None` without any.
     pub mean_outputs: Option<f64>,
     /// Largest number of outputs at any switch.
     pub max_outputs: usize,

@@ -56,7 +56,7 @@ impl LaneDrop {
 }
 
 impl RouteSet<'_> {
-    /// Finds the lanes used by packets of all pairs, and the dropped packets.
+    /// Finds the lanes in use, and the dropped packets.
     pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
         let graph = SwitchGraph::new(fabric);
         if self.lanes.is_none() {

@@ -18,8 +18,8 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// Finds the pairs on `channel`, and keeps at most `examples_max` as examples. Only the first
-    /// path of each pair counts.
+    /// Finds the pairs on `channel` by their first path, and keeps at most `examples_max` as
+    /// examples.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,

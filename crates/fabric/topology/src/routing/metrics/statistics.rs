@@ -32,8 +32,7 @@ pub struct Statistics {
     pub least_distance: Distribution,
     /// Routed pairs with a minimal path, by distance.
     pub minimal: Distribution,
-    /// Path with the largest excess over the least distance; the first one in a tie. `None` if all
-    /// paths are minimal.
+    /// Path with the largest excess over the least distance, if any; the first one in a tie.
     pub detour: Option<Detour>,
     /// Number of host-to-host paths on each channel.
     pub channel_paths: Vec<u64>,
@@ -131,13 +130,12 @@ impl Statistics {
         hosts
     }
 
-    /// Returns the number of host-to-host paths on the busiest channel between switches.
+    /// Returns the largest number of host-to-host paths on a channel between switches.
     pub fn max_channel_paths(&self) -> u64 {
         self.busiest.first().map_or(0, |channel| self.channel_paths[channel.index()])
     }
 
-    /// Returns the mean number of host-to-host paths per channel between switches; `None` if there
-    /// are no such channels.
+    /// Returns the mean number of host-to-host paths on a channel between switches.
     pub fn mean_channel_paths(&self) -> Option<f64> {
         ratio(self.switch_channel_paths, self.switch_channels)
     }

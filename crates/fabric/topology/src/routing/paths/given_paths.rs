@@ -8,8 +8,8 @@ use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl SourceRoutes {
-    /// Builds routes from `path(switch, endpoint)`, which returns all channels from a switch to an
-    /// endpoint, including the last. Panics if the channels are not connected.
+    /// Builds routes from `path(switch, endpoint)`, which returns all channels including the last.
+    /// Panics if the channels are not connected.
     pub fn of_paths(
         fabric: &Fabric,
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,

@@ -40,12 +40,12 @@ pub struct SourceRoutes {
     fall_backs: FallBacks,
 }
 
-/// Pairs whose routes are longer than the shortest paths because an in-transit host is missing.
+/// Pairs with routes longer than the shortest paths, for lack of an in-transit host.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FallBacks {
     /// Number of ordered host pairs.
     pub pairs: u64,
-    /// Switches without a host, where shortest paths of these pairs would turn from down to up.
+    /// Switches without hosts, where shortest paths would turn from down to up.
     pub switches: Vec<NodeId>,
 }
 
@@ -151,8 +151,7 @@ pub struct KeptPath {
 }
 
 impl KeptPath {
-    /// Creates a path of which only the last channel, `ejection`, is known; `channels` other
-    /// channels precede it.
+    /// Creates a path of which only the last channel is known, after `channels` others.
     pub fn ending_with(ejection: ChannelId, channels: u32, in_transit_hosts: u16) -> Self {
         Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
@@ -189,8 +188,7 @@ impl KeptPath {
 }
 
 impl SourceRoutes {
-    /// Returns the location of a stored path; `None` without a route, and at a switch without
-    /// endpoints.
+    /// Returns the location of a path; `None` without a route, and at a switch without endpoints.
     #[inline]
     pub fn kept(&self, source: NodeId, to: EndpointId) -> Option<KeptPath> {
         let Destination { row, switch, ejection } = self.destinations[to.index()]?;
@@ -215,8 +213,7 @@ impl SourceRoutes {
         exists.then_some(KeptPath { first, channels, ejection, in_transit_hosts, is_in_column })
     }
 
-    /// Returns the channel at a position, counted from 0, of a stored path; `node` returns the node
-    /// at that position.
+    /// Returns the channel at a position, counted from 0; `node` returns the node there.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn channel(
@@ -239,8 +236,7 @@ impl SourceRoutes {
         fabric.outgoing(node, port).expect("a path leads along cables")
     }
 
-    /// Counts the in-transit hosts that a packet has left after `channels` channels of a path that
-    /// starts at `first`.
+    /// Counts the in-transit hosts that a packet has left after `channels` channels from `first`.
     pub fn in_transit_hosts_before(
         &self,
         fabric: &Fabric,
@@ -256,7 +252,7 @@ impl SourceRoutes {
         hosts
     }
 
-    /// Returns the path; `None` without a route, and at a switch without endpoints.
+    /// Returns a path; `None` without a route, and at a switch without endpoints.
     #[inline]
     pub fn path<'a>(
         &'a self,
@@ -295,7 +291,7 @@ impl SourceRoutes {
         self.columns.ports.slice(first..first + self.sources.len())
     }
 
-    /// Returns the pairs whose routes are longer because an in-transit host is missing.
+    /// Returns the pairs with longer routes for lack of an in-transit host.
     pub fn fall_backs(&self) -> &FallBacks {
         &self.fall_backs
     }

@@ -27,7 +27,7 @@ pub struct TableRoutes {
     hops: Option<Arc<ShortestHops>>,
 }
 
-/// Switch and destination whose path in the tables is longer than the shortest path.
+/// Switch and destination with a table path longer than the shortest path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongerPath {
     /// First switch of the path.
@@ -59,8 +59,7 @@ impl TableRoutes {
     /// Enables adaptive routing: a packet may take any channel on a shortest path.
     ///
     /// # Errors
-    /// Fails if the table entry of a switch for a reachable destination leads off every shortest
-    /// path.
+    /// Fails if a table entry for a reachable destination leads off every shortest path.
     pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerPath> {
         let hops = ShortestHops::new(fabric);
         for to in fabric.endpoint_ids() {
@@ -86,8 +85,8 @@ impl TableRoutes {
         self.hops.is_some()
     }
 
-    /// Returns the next channels in port order, each with a flag that marks the channel of the
-    /// table entry. Without adaptive routing, returns only that channel.
+    /// Returns the next channels in port order, and whether each is the channel of the table entry,
+    /// which is the only one without adaptive routing.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,
@@ -108,8 +107,8 @@ impl TableRoutes {
         (port != NO_PORT).then_some(port)
     }
 
-    /// Returns the number of switches visited from `switch` on; `None` if the packet does not
-    /// arrive. Runs in time proportional to the path length.
+    /// Returns the number of switches visited from `switch` on, in time proportional to the path
+    /// length; `None` if the packet does not arrive.
     pub fn switches_to(&self, fabric: &Fabric, switch: NodeId, to: EndpointId) -> Option<usize> {
         let mut node = switch;
         // A path with more hops than there are switches contains a loop.

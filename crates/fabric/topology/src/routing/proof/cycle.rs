@@ -89,8 +89,8 @@ impl<'a> CycleSearch<'a> {
     }
 }
 
-/// Finds, for each buffer, a pair of endpoints (preferably hosts) whose route continues from it to
-/// the next buffer. With adaptive routing, the packets of the pair may wait for the next buffer.
+/// Finds, for each buffer, a pair of endpoints (preferably hosts) whose route continues to the next
+/// buffer. With adaptive routing, packets of the pair may wait for the next buffer.
 pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,
@@ -134,8 +134,8 @@ pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
-/// Returns the name of a buffer in a cycle. If a VL owns several lanes, the name covers all of
-/// them, because a packet on any of them waits for any lane of the next VL.
+/// Returns the name of a buffer in a cycle, with all lanes of its VL, because packets on any of
+/// them wait for any lane of the next VL.
 pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
     let routes = routes.into();
     let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);

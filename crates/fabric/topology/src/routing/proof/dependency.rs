@@ -180,8 +180,8 @@ impl DependencyGraph {
     }
 
     /// Counts the groups of buffers that wait for one another in cycles after removal of the
-    /// channels `gone`. The count is an upper bound, because packets routed through removed
-    /// channels still count elsewhere.
+    /// channels `gone`. This is an upper bound, because packets routed through removed channels
+    /// still count elsewhere.
     pub fn cyclic_groups(&self, gone: &BTreeSet<ChannelId>) -> usize {
         let left = self.without(gone);
         let components = Components::new(&left);
