@@ -14,14 +14,14 @@
 //!
 //! - **Node**: adapters of one system, identified by system image GUID, host name in the
 //!   description ("node12 mlx5_4"), or a user rule; [`Basis`] states the evidence.
-//! - **Role**: purpose, derived from words in the host name.
+//! - **Role**: purpose by words in the host name.
 //! - **Unit** (scalable unit, pod): leaf switches with most of their nodes in common, or a single
 //!   leaf.
 //! - **Rail**: leaves of all adapters with one number.
 //! - **Plane**: switches without a cable to any other plane, although nodes have adapters in
 //!   several planes.
 //!
-//! Source of the terms: NVIDIA DGX `SuperPOD` reference architecture.
+//! Terms: NVIDIA DGX `SuperPOD` reference architecture.
 
 mod adapter_number;
 mod naming;

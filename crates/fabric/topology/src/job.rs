@@ -1,5 +1,4 @@
-//! Jobs placed on a cluster: flows of collectives, cables that the flows share, and node orders
-//! with less sharing.
+//! Jobs placed on a cluster: flows of collectives, and node orders with less sharing of cables.
 //!
 //! ```text
 //!  node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail
@@ -8,8 +7,8 @@
 //!  search: another order with lower loads     ◄──┘
 //! ```
 //!
-//! The busiest channel and the max-min fair rates follow from the routes, without a simulation;
-//! `docs/concepts/jobs.md` describes further effects.
+//! All results follow from the routes, without a simulation; `docs/concepts/jobs.md` describes
+//! further effects.
 
 mod bound;
 mod exact;

@@ -9,14 +9,11 @@
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```
 //!
-//! Errors and findings are reported as in [`format`](mod@crate::format); a dump from another fabric
-//! is an error.
-//!
 //! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
 //! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume
 //! 1, sections 7.6 (lanes and service levels) and 14.2.5 (tables).
 //!
-//! Invariants: readers never panic; the order of findings is deterministic.
+//! Invariants: readers never panic; findings have a deterministic order.
 
 pub mod arbitration;
 pub mod conf;

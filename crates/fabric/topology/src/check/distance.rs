@@ -5,9 +5,8 @@
 //!   one step: next[v] = OR of frontier[neighbours of v], without what reached[v] has
 //! ```
 //!
-//! One sweep over the cables performs breadth-first search from 64 sources: Then et al., "The More
-//! the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014. Time is O(switches / 64
-//! x diameter x cables).
+//! Breadth-first search from 64 sources at a time: Then et al., "The More the Merrier: Efficient
+//! Multi-Source Graph Traversal", PVLDB 8(4), 2014. Time is O(switches / 64 x diameter x cables).
 
 use crate::{Fabric, NodeId};
 

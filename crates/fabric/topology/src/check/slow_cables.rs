@@ -16,7 +16,7 @@
 //!   and over half of its host's other cables are faster. A cable with one lane is also slow if
 //!   over half of all host cables have more lanes.
 //!
-//! If all cables of a switch are slower, the switch is probably older, and no fault is reported.
+//! A switch with only slower cables is probably older, and not reported.
 
 use super::levels::Levels;
 use crate::hostname::host_name;

@@ -1,7 +1,7 @@
 //! Check for uneven cable counts and speeds, which often explain why a part of the fabric is
 //! slower.
 //!
-//! A note names one example of the most common value and up to eight of each other value.
+//! A note names one example of the most common value, and up to eight of any other.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};

@@ -7,9 +7,8 @@
 //!   system GUID 0x..c0   "MT4129 ..."   a node of its own: no host name
 //! ```
 //!
-//! A system GUID joins devices unless their descriptions name different hosts, as in a chassis with
-//! several hosts. A description shared by several systems ([`shared_descriptions`]) does not name a
-//! host.
+//! A system GUID joins devices unless their descriptions name different hosts. A description shared
+//! by several systems ([`shared_descriptions`]) does not name a host.
 
 use super::adapter_number::adapter_number;
 use super::role::Role;

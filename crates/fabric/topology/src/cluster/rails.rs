@@ -1,8 +1,7 @@
 //! Rails: adapters with one number across all units.
 //!
-//! Rails are numbered by adapter numbers that occur on at least half of the compute nodes with
-//! several adapters. A unit with the same count of different numbers uses its own numbers, in
-//! ascending order:
+//! A rail exists for each adapter number that at least half of the compute nodes with several
+//! adapters have. A unit with as many, but different numbers uses them in ascending order:
 //!
 //! ```text
 //!   units 0 to 7   mlx5_0 mlx5_1 mlx5_2 mlx5_3     rails 0 to 3

@@ -1,8 +1,8 @@
 //! Units (leaf switches with most of their nodes in common) and planes.
 //!
 //! Two leaves belong to one unit if more than half of the nodes on each leaf also have an adapter
-//! on the other leaf. Nodes without a host name do not count, because each may be an adapter of
-//! another node.
+//! on the other leaf. Nodes without a host name do not count, because they may be adapters of other
+//! nodes.
 
 use super::{ClusterNode, Role, Unit};
 use crate::routing::islands;

@@ -1,7 +1,7 @@
 //! Branch and bound over all node orders of a small job.
 //!
-//! Time and loads never decrease as flows are added, so a partial order is abandoned when its score
-//! is no better than the best. For a ring, only one rotation is examined.
+//! Time and loads never decrease as flows are added, so partial orders no better than the best are
+//! abandoned. For a ring, one rotation suffices.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};

@@ -1,7 +1,7 @@
 //! Channel loads by phase, and the score of a node order.
 //!
 //! The time of a phase is its share of the buffer times the largest ratio of load to capacity, over
-//! channels that carry flows of the job.
+//! all channels of the job.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};

@@ -1,8 +1,7 @@
 //! Channels of the flow between two nodes of a job, computed once per pair.
 //!
-//! With tables or source routes, a flow has one path. With adaptive routing, each switch spreads
-//! the flow evenly over all channels on shortest paths to the destination's leaf. Fractions are
-//! multiples of 1/[`WHOLE`], so loads add up and cancel exactly.
+//! With adaptive routing, each switch spreads the flow evenly over all shortest paths. Fractions
+//! are multiples of 1/[`WHOLE`], so loads add up and cancel exactly.
 
 use super::Placement;
 use crate::routing::{Hop, Routes, SwitchGraph, UNREACHED, joins_switches, switch_of};

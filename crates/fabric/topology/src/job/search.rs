@@ -4,8 +4,8 @@
 //!    flows on its busiest cable is better.
 //! 2. Random moves are kept unless they raise the cost, a weighted sum of squared channel loads in
 //!    excess of one flow. A move swaps two nodes; in a ring it may also displace a node or a block.
-//!    Most moves affect nodes whose flows share a channel. The moves end when no channel is shared,
-//!    or after [`PAIRS_MAX`].
+//!    Most moves affect nodes whose flows share a channel. Moves end when no channel is shared, or
+//!    after [`PAIRS_MAX`].
 //! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best order.
 
 use super::exact::best_order;

@@ -7,9 +7,9 @@
 //!                                       one hop nearer)
 //! ```
 //!
-//! For one destination switch, an algorithm lists the legal next channels at each switch
-//! (`choices`). `assignment` (source routes) or `tables` selects among them by load. `in_transit`,
-//! `simple_routes` and `smart` compute whole paths, and therefore support source routes only.
+//! An algorithm lists the legal next channels towards one destination switch (`choices`);
+//! `assignment` (source routes) or `tables` selects among them by load. `in_transit`,
+//! `simple_routes` and `smart` compute whole paths instead, for source routes only.
 
 mod algorithm;
 mod assignment;

@@ -7,8 +7,8 @@
 //!
 //! Routes cannot deadlock if the buffers (with one lane: the channels) can be numbered so that the
 //! numbers increase along every route: the packet in the highest occupied buffer can then always
-//! move (Dally and Seitz, 1987, theorem 1). An in-transit host that always ejects packets starts a
-//! new path.
+//! move (Dally and Seitz, 1987, theorem 1). At an in-transit host that always ejects packets, a new
+//! route starts.
 //!
 //! Otherwise the dependency graph has a cycle, and packets that hold all its buffers at once wait
 //! for each other for ever. With tables, these packets always exist; with source routes, nearly

@@ -1,6 +1,6 @@
 //! Parsing steps shared by the readers in this module.
 //!
-//! The input consists of columns of numbers, so messages quote the whole line instead of a column.
+//! Messages quote the whole line, because the input consists of columns of numbers.
 
 use crate::Guid;
 use crate::format::{FaultCode, FormatError, count};

@@ -1,8 +1,8 @@
-//! Writer of forwarding tables in the file format that OpenSM loads with `-R file -U FILE` and
-//! dumps as `opensm-lfts.dump`.
+//! Writer of forwarding tables in the format of `opensm-lfts.dump`, which OpenSM loads with
+//! `-R file -U FILE`.
 //!
-//! The order is the same as in OpenSM's dumps, so a loaded file can be compared byte by byte with a
-//! dump. OpenSM identifies a destination by its port GUID, or by its LID if the GUID is unknown.
+//! Files equal OpenSM's dumps byte by byte. OpenSM identifies a destination by its port GUID, or by
+//! its LID if the GUID is unknown.
 //!
 //! Source: OpenSM, `osm_dump.c`, `osm_ucast_file.c`.
 

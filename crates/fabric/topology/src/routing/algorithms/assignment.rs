@@ -1,12 +1,11 @@
-//! Route assignment: of several equally long paths, the path through the least loaded channel is
-//! used.
+//! Assignment of routes to the least loaded of several equally long paths.
 //!
 //! The load of a channel is the number of host-to-host paths assigned to it so far. With several
 //! roots, the choice on the ascent also determines the descent, so both criteria of [`Outlook`] are
 //! tried, and the routes with the less loaded busiest channel are kept.
 //!
 //! Destinations are processed in canonical order, so routes depend only on the fabric. On a full
-//! fat tree the result is the "destination modulo number of spines" distribution.
+//! fat tree, the spine is the destination modulo the number of spines.
 
 use super::balance;
 use super::choices::{Choice, Choices, State};

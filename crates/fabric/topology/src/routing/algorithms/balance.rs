@@ -6,10 +6,9 @@
 //!        └─ 4 ─► b ─ 4 ─┘       fewest turns.
 //! ```
 //!
-//! Two sweeps from the destination back to the source find the best path without enumerating all
-//! paths. The first sweep computes the least load M of the busiest channel. The second minimises
-//! (sum of loads, turns) over channels with a load of at most M. Ties go to the lowest-numbered
-//! channel.
+//! Two sweeps back from the destination find the best path. The first computes the least load M of
+//! the busiest channel. The second minimises (sum of loads, turns) over channels with a load of at
+//! most M. Ties go to the lowest-numbered channel.
 //!
 //! After all paths have been assigned, further passes remove and reassign each path. A pass never
 //! raises the load of the busiest channel, and a pass without changes is the last.

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! Dijkstra's algorithm, run from each destination, minimises first the cost and then the number of
-//! channels, so every channel leads exactly one hop nearer even if cables have length 0
-//! ([`Choices`]).
+//! channels, so every channel leads one hop nearer ([`Choices`]).
 //!
 //! Sources: Dijkstra, "A note on two problems in connexion with graphs", 1959; BookSim 2,
 //! `src/networks/anynet.cpp`, whose `min` routing adds channel latencies. A latency of L cycles is

@@ -8,8 +8,8 @@
 //!
 //! The search continues to the unvisited neighbour with the most cables to visited switches. Ties
 //! go to the neighbour with the largest sum of hops to all other switches, then to the
-//! lowest-numbered. Every switch except the root has a neighbour with a lower rank, so a legal path
-//! joins every two switches of a connected component.
+//! lowest-numbered. Every switch except the root has a neighbour with a lower rank, so legal paths
+//! join all switches of a connected component.
 //!
 //! Source: Sancho, Robles and Duato, "A new methodology to compute deadlock-free routing tables for
 //! irregular networks", CANPC 2000, as far as known to us; the interpretation that up leads to the

@@ -15,8 +15,7 @@
 //!
 //! On a mesh the routes are deadlock-free: channels can be numbered by dimension, then by distance
 //! along the direction of travel. On a torus, rings of four or more switches form cycles, because
-//! some paths use two consecutive channels (except in a ring of four with alternating ties).
-//! Datelines (`lanes/datelines.rs`) break these cycles.
+//! some paths use two consecutive channels. Datelines (`lanes/datelines.rs`) break these cycles.
 //!
 //! Reference: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (e-cube routing).

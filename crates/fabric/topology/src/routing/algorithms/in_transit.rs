@@ -10,10 +10,9 @@
 //!         s3 ── h3
 //! ```
 //!
-//! Dependencies end at the host that ejects and re-injects a packet, so only the dependencies
-//! within each leg remain. Aggregation nodes and routers cannot re-inject packets. A pair whose
-//! shortest paths all turn at switches without hosts falls back to the shortest possible path
-//! (`fall_backs.rs`), at worst the up*/down* path.
+//! Dependencies end at the host that ejects and re-injects a packet. Aggregation nodes and routers
+//! cannot re-inject packets. A pair whose shortest paths all turn at switches without hosts falls
+//! back to the shortest possible path (`fall_backs.rs`), at worst the up*/down* path.
 //!
 //! `balance.rs` selects among shortest paths by load. At a turn, the host with the fewest paths in
 //! transit takes the packet. Each cable of a host is a separate endpoint, so a packet leaves by the
@@ -21,7 +20,7 @@
 //!
 //! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and `fewest` its
-//! UD_MITB. The selection among the hosts of a switch is ours.
+//! UD_MITB.
 
 use super::assignment::{PathSpread, row_weight, rows};
 use super::balance::lay;

@@ -11,9 +11,9 @@
 //! select a longer path although a shorter legal path existed. Its weights are unknown to us; the
 //! cost above and the default weight are ours. The load of a path is its number of host pairs.
 //!
-//! Several passes over all pairs are made, because the first pairs see no load. The search over
-//! (switch, phase) is A* (Hart, Nilsson and Raphael 1968), with the hops of the shortest legal path
-//! as lower bound. Costs are integers in units of 2^-20.
+//! The first pairs see no load, hence several passes. The search over (switch, phase) is A* (Hart,
+//! Nilsson and Raphael 1968), with the hops of the shortest legal path as lower bound. Costs are
+//! integers in units of 2^-20.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A, "simple_routes" (its UD).

@@ -9,7 +9,7 @@
 //!
 //! A **reconstruction** after L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories,
 //! HPL-95-69, 1995. We know the idea (break cycles with the least effect on traffic, then balance
-//! the paths over the remaining turns), but not the program. All details (`cycles.rs`, `order.rs`,
+//! the paths over the remaining turns), not the program. All details (`cycles.rs`, `order.rs`,
 //! `balance.rs`) and the three starting points are ours. With equal links, the bound on all-to-all
 //! traffic is never lower than with [`super::UpDown`].
 //!

@@ -6,13 +6,9 @@
 //!                                                   a, b ─► t       host
 //! ```
 //!
-//! By the load of the next channel, a switch depends on others only through the number of passing
-//! paths. It chooses for all hosts of a destination switch at once, after all switches farther
-//! away, with the result of a host-by-host assignment ([`Queue`]). If whole paths are compared,
-//! entries are assigned host by host.
-//!
-//! Cost: all choices are visited once per destination switch, or once per endpoint if whole paths
-//! are compared.
+//! Under [`Outlook::NextChannel`], a switch chooses for all hosts of a destination switch at once
+//! ([`Queue`]), after all switches farther away; other switches affect it only through the number
+//! of passing paths. Under [`Outlook::WholePath`], entries are assigned host by host.
 
 use super::assignment::{Assigned, Load, Outlook, first_by};
 use super::choices::{Choice, Choices, State};

@@ -15,8 +15,8 @@
 //! 1. **Leaves** have more than a third of the mean number of hosts per switch with hosts (a spine
 //!    may have a server).
 //! 2. **Tops** are other switches with a smaller sum of squared hops to all leaves than each
-//!    neighbour. The squares matter: with two pods, a switch in the middle of one pod has the mean
-//!    distance of a top. Ranks are hops to the nearest top.
+//!    neighbour. (With two pods, the mean distance does not distinguish tops from switches in the
+//!    middle of a pod.) Ranks are hops to the nearest top.
 //! 3. **Inverted switches are corrected.** A switch without hosts or lower neighbours, but on
 //!    shortest paths between leaves, is a top that lost cables. It gets the rank above its
 //!    neighbours.
@@ -33,8 +33,6 @@
 //!           ╱ ╲ ╱     ╲
 //!   rank 2 l   l       l
 //! ```
-//!
-//! There are no tops if every switch has hosts, as in tori and meshes.
 //!
 //! Reference: ranks as in OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is ours,
 //! because OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) fails if leaves have different depths,

@@ -12,8 +12,8 @@
 //! packet may take any lane of the resulting set.
 //!
 //! Tables map a service level (SL) to an InfiniBand virtual lane (VL). VL `v` owns `lanes_per_vl`
-//! lanes from `v * lanes_per_vl` on. A hardware VL stores many packets, whereas a lane is granted
-//! to one packet at a time, so several lanes per VL model hardware more closely.
+//! lanes from `v * lanes_per_vl` on. Several lanes per VL model hardware more closely, because a VL
+//! stores many packets, whereas a lane is granted to one packet at a time.
 //!
 //! Invariant: the lanes of a hop depend only on VC class, dateline class, the two channels and the
 //! destination switch.

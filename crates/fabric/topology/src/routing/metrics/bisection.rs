@@ -11,8 +11,7 @@
 //! links count as equal, and a pair uses the first of its paths.
 //!
 //! The half-width of the 95 % confidence interval over n samples with standard deviation s is
-//! `1.96 s / sqrt(n)`, because the mean over independent matchings is assumed to be normally
-//! distributed.
+//! `1.96 s / sqrt(n)` (normal distribution).
 //!
 //! Reference: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of
 //! static routing in high-performance networks", IEEE Cluster 2008.

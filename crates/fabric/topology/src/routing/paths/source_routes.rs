@@ -14,8 +14,8 @@
 //! *column* with one port per switch. Dimension-order routes on a mesh, for example, then take one
 //! byte per pair instead of one byte per hop.
 //!
-//! Invariants: each channel starts where the previous one ends; a stored path is empty only at the
-//! switch of the destination, or if there is no route.
+//! Invariant: a stored path is connected, and empty only at the switch of the destination or
+//! without a route.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::ports::{PortSlice, Ports};

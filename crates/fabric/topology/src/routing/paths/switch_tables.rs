@@ -1,7 +1,7 @@
 //! Table entries for the LIDs of switches themselves, used by management packets.
 //!
-//! The deadlock proof excludes these packets, because management traffic has its own lane (VL 15,
-//! or the lane of a management class).
+//! The deadlock proof excludes management packets, which have their own lane (VL 15, or the lane of
+//! a management class).
 
 use crate::{Fabric, Finding, FindingKind, NodeId};
 

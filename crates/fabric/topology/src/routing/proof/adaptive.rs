@@ -5,11 +5,10 @@
 //!                              └─► (s2 ► t, lane 0)        after an adaptive lane to s2
 //! ```
 //!
-//! If there are escape lanes, only escape lanes have dependencies. Between two escape lanes a
-//! packet may use adaptive lanes, so dependencies lead to the escape lanes of every switch on the
-//! remaining shortest paths (direct and indirect dependencies of Duato's extended graph). A lane
-//! that is an escape lane of one VC class and adaptive for another counts for packets of both
-//! classes (cross dependencies).
+//! Only escape lanes have dependencies. Between two escape lanes a packet may use adaptive lanes,
+//! so dependencies lead to the escape lanes of every switch on the remaining shortest paths (direct
+//! and indirect dependencies of Duato's extended graph). A lane that is an escape lane of one VC
+//! class and adaptive for another counts for packets of both classes (cross dependencies).
 //!
 //! If this graph is acyclic, every packet eventually moves, provided that no packet is queued
 //! behind another on an adaptive lane while it still holds escape lanes. Lanes must therefore store

@@ -1,7 +1,7 @@
 //! Strongly connected components of the dependency graph, which reveal cycles.
 //!
 //! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on Computing
-//! 1(2), 1972), with an explicit stack, because paths may be long.
+//! 1(2), 1972), with an explicit stack for long paths.
 
 use super::dependency::{DependencyGraph, VertexId};
 

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Breadth-first search from each buffer in turn finds the shortest path back through higher
-//! buffers, with successors in ascending order, so the cycle is lexicographically least. The worst
-//! case is O(buffers x dependencies); short cycles are found much sooner.
+//! buffers, with successors in ascending order, so the cycle is lexicographically least. Worst
+//! case: O(buffers x dependencies).
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::Counted;

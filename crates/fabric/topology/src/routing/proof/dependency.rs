@@ -7,14 +7,14 @@
 //!
 //! An edge leads from one buffer between switches to another if some route takes the second right
 //! after the first. Channels from and to endpoints have no edges: no packet in the network waits
-//! for a channel from an endpoint, or in a channel to an endpoint. If a packet that holds a channel waits only for the next
-//! channel, routes can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free
-//! message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
-//! C-36(5), 1987).
+//! for a channel from an endpoint, or in a channel to an endpoint. If a packet that holds a channel
+//! waits only for the next channel, routes can deadlock only if this graph has a cycle (Dally and
+//! Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
+//! Transactions on Computers C-36(5), 1987).
 //!
 //! An endpoint consumes a packet completely, so dependencies end at endpoints and at in-transit
-//! hosts, unless the host may be full (`ejection.rs`). Table entries count only if some packet uses
-//! them. The paths of lost packets also count, and a loop is a cycle.
+//! hosts, unless the host may be full (`ejection.rs`). Unused table entries do not count. The paths
+//! of lost packets also count, and a loop is a cycle.
 //!
 //! A packet with a choice of lanes holds one lane and waits for all lanes of the next hop, with an
 //! edge for each pair. Without a cycle, deadlock is impossible. If sets of lanes are equal or

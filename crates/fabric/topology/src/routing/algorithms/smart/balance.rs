@@ -2,8 +2,8 @@
 //!
 //! Channels are numbered so that the numbers increase along every path; further paths with
 //! increasing numbers then form no cycle. Each round reassigns every demand to the least loaded of
-//! the shortest increasing paths. Finally, demands on the busiest channel are moved to detours on
-//! which every channel stays below the load of that channel.
+//! the shortest increasing paths. Finally, demands on the busiest channel are moved to less loaded
+//! detours.
 
 use super::paths::Paths;
 use super::search::LightestPaths;
