@@ -4,7 +4,8 @@ use crate::routing::trees;
 use crate::{Fabric, NodeId};
 
 pub(super) struct Levels {
-    /// By switch: level, counted from 1 at the first top and on through all trees; 0 outside trees.
+    /// Level of each switch, numbered from 1 at the first top, consecutively over all trees; 0
+    /// outside trees.
     levels: Vec<usize>,
 }
 
@@ -23,7 +24,7 @@ impl Levels {
         Self { levels }
     }
 
-    /// Returns two levels, the higher switch first.
+    /// Returns the levels of two switches, the higher switch first.
     pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
         let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
         levels.sort_unstable();

@@ -40,9 +40,9 @@ pub struct Summary {
 /// Number of ports with and without cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortUse {
-    /// Cabled ports.
+    /// Number of cabled ports.
     pub used: usize,
-    /// Free ports.
+    /// Number of free ports.
     pub free: usize,
 }
 

@@ -6,15 +6,15 @@
 /// Purpose of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Runs jobs.
+    /// Node that runs jobs.
     Compute,
-    /// Serves files.
+    /// File server.
     Storage,
     /// Login, scheduler or fabric manager node.
     Management,
-    /// Connects to another network.
+    /// Gateway to another network.
     Gateway,
-    /// Unknown: its description names no host, whereas other descriptions do.
+    /// Node of unknown purpose: its description names no host, whereas other descriptions do.
     Unnamed,
 }
 

@@ -35,7 +35,8 @@ pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     by_first.into_values().map(|leaves| Unit { leaves, nodes: Vec::new() }).collect()
 }
 
-/// Assigns each node to the unit with most of its cables; in a tie, to the unit with most nodes.
+/// Assigns each node to the unit with most of its cables; in a tie, to the unit with the most
+/// nodes.
 pub(super) fn place(nodes: &mut [ClusterNode], units: &mut [Unit]) {
     let leaves_of_units = units.iter().enumerate();
     let unit_of: BTreeMap<NodeId, usize> = leaves_of_units

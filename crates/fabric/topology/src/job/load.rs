@@ -69,7 +69,7 @@ impl Scale {
         time / self.reference
     }
 
-    /// Returns the time on the fastest channel between switches; 0 with several phases.
+    /// Returns the time of a load on the fastest channel between switches; 0 with several phases.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);

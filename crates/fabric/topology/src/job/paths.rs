@@ -16,9 +16,9 @@ const WHOLE_PART: u32 = 720_720;
 /// Forwarding rule of the switches.
 #[derive(Debug, Clone, Copy)]
 pub enum Forwarding<'a> {
-    /// Packets follow the routes.
+    /// Forwarding along given routes.
     Routes(&'a Routes),
-    /// Packets take any shortest path to the destination's switch.
+    /// Forwarding on any shortest path to the destination's switch.
     Adaptive,
 }
 

@@ -23,9 +23,9 @@ pub enum Pattern {
 /// Flow between two positions in the node order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// Sender.
+    /// Position of the sender.
     pub from: u32,
-    /// Receiver.
+    /// Position of the receiver.
     pub to: u32,
 }
 

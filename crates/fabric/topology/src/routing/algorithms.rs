@@ -64,7 +64,7 @@ macro_rules! algorithms {
     ($($(#[$about:meta])+ $name:literal => $module:ident::$parameters:ident,)+) => {
         $(pub use $module::$parameters;)+
 
-        /// Algorithm that chooses the paths.
+        /// Routing algorithm, which chooses the paths.
         #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
         #[schemars(transform = algorithm::accept_bare_names)]
         pub enum Algorithm {

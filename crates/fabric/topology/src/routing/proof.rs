@@ -62,7 +62,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Proves a dependency graph free of cycles, or finds a counterexample.
+    /// Proves that a dependency graph is free of cycles, or finds a counterexample.
     pub fn new(fabric: &Fabric, graph: &DependencyGraph) -> Self {
         let components = Components::new(graph);
         if let Some(cycle) = shortest_cycle(graph, &components) {

@@ -122,7 +122,7 @@ impl QosConf {
         own.or_else(|| self.values.get(&format!("qos_{name}"))).map(|(_, value)| value)
     }
 
-    /// Returns the lane of each service level.
+    /// Returns the lane to which each service level is mapped.
     pub fn lane_row(&self, kind: PortKind) -> LaneRow {
         let row = match self.value(kind, "sl2vl") {
             Some(Value::Row(row)) => *row,

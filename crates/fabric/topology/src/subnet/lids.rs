@@ -22,12 +22,12 @@ const LMC_MAX: u8 = 7;
 pub enum LidOwner {
     /// Endpoint.
     Endpoint {
-        /// Owner.
+        /// Endpoint with the LID.
         endpoint: EndpointId,
         /// Difference from the base LID.
         lid_offset: u8,
     },
-    /// Switch, through its port 0.
+    /// Management port (port 0) of a switch.
     Switch(NodeId),
 }
 

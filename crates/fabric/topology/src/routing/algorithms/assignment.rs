@@ -15,15 +15,15 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether paths to a switch are spread over its hosts.
+/// Spread of paths to a switch over its hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathSpread {
-    /// Each host of a switch may be reached by a separate path.
+    /// Possibly a separate path to each host of a switch.
     #[default]
     Hosts,
-    /// All hosts of a switch are reached by one path from each other switch, which is faster and
-    /// needs less memory on large fabrics.
+    /// One path to all hosts of a switch from each other switch, which is faster and needs less
+    /// memory on large fabrics.
     Switches,
 }
 

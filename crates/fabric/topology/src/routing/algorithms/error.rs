@@ -69,7 +69,7 @@ pub enum RouteError {
     UnknownLengths {
         /// Number of cables between switches without a length.
         unknown: usize,
-        /// Number of all cables between switches.
+        /// Total number of cables between switches.
         cables: usize,
         /// Both ports of the first cable without a length.
         first: [String; 2],

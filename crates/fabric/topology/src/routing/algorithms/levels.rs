@@ -32,7 +32,7 @@ pub struct TreeLevel {
 /// Range of oversubscription ratios among the switches of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Oversubscription {
-    /// Least ratio.
+    /// Smallest ratio.
     pub min: f64,
     /// Greatest ratio.
     pub max: f64,

@@ -35,8 +35,8 @@ impl Form {
     }
 }
 
-/// Maximum number of (source switch, endpoint) pairs for which source routes are the default: about
-/// 200 MB.
+/// Maximum number of (source switch, endpoint) pairs for which source routes are the default, which
+/// corresponds to about 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy)]

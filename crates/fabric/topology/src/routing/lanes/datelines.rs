@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 /// Size of the largest ring in which no shortest path uses two consecutive channels.
 const FREE_CIRCLE_MAX: u32 = 3;
 
-/// Mark of a channel outside rings with a dateline.
+/// Marker for a channel outside rings with a dateline.
 const OUTSIDE: u8 = u8::MAX;
 
 /// Rule for the dateline class of a packet in a dimension with a dateline.

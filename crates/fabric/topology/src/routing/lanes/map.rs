@@ -71,9 +71,9 @@ impl LaneMap {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
-    /// Adds rows for the management ports 0. Packets from port 0 use the row of an endpoint on that
-    /// switch, or of any port that does not drop them. Packets to port 0 use any row of their input
-    /// port that does not drop them.
+    /// Adds rows for the management port (port 0) of each switch. Packets from port 0 use the row
+    /// of an endpoint on that switch, or of any port that does not drop them. Packets to port 0 use
+    /// any row of their input port that does not drop them.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;

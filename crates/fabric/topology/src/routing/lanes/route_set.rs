@@ -58,10 +58,10 @@ impl Buffers {
 /// Condition for ejecting packets at in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ejection {
-    /// Ejects every packet, however many the host already stores.
+    /// Ejection of every packet, however many the host already stores.
     #[default]
     Always,
-    /// Ejects packets while the host's pool has free space; other packets wait in the network.
+    /// Ejection while the host's pool has free space; other packets wait in the network.
     UntilFull,
 }
 
@@ -96,7 +96,7 @@ impl<'a> RouteSet<'a> {
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
     pub(crate) walk: &'a Walk<'a>,
-    /// Lanes on each channel; fewer than channels if the packet is dropped.
+    /// Lanes on each channel; the list ends early if the packet is dropped.
     pub(crate) lanes: &'a [LaneSet],
     pub(crate) vc_class: VcClass,
     pub(crate) is_dropped_by_adapter: bool,

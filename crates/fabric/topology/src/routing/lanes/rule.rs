@@ -32,8 +32,8 @@ pub enum LaneRule {
     Free,
     /// Lanes of a VC class, divided between the dateline classes.
     Datelines(Datelines),
-    /// Adaptive routing, with some lanes reserved as escape lanes on the channel of the table
-    /// entry.
+    /// Adaptive routing, with some lanes reserved as escape lanes; packets use these only on the
+    /// channel of the table entry.
     Escape(EscapeLanes),
     /// Tables that map the service level, which is the VC class, to a VL.
     Tables {
@@ -187,8 +187,8 @@ impl Lanes {
         }
     }
 
-    /// Extends the rule to the management ports 0 of switches ([`Fabric::with_ports_0`]). Packets
-    /// from port 0 use the lanes of an endpoint on that switch.
+    /// Extends the rule to the management port (port 0) of each switch ([`Fabric::with_ports_0`]).
+    /// Packets from port 0 use the lanes of an endpoint on that switch.
     #[must_use]
     pub fn with_ports_0(mut self, fabric: &Fabric) -> Self {
         match &mut self.rule {
@@ -418,8 +418,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Returns the sets of lanes offered at any hop; with tables, VLs, because a packet may take
-    /// all lanes of a VL or none.
+    /// Returns the sets of lanes offered at any hop. With tables, these are the VLs, because a
+    /// packet may take either all lanes of a VL or none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),

@@ -9,7 +9,7 @@ use crate::{ChannelId, EndpointId, Fabric};
 /// Host pairs with a path on a given channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sharing {
-    /// The given channel.
+    /// Examined channel.
     pub channel: ChannelId,
     /// Number of ordered pairs of hosts.
     pub pairs: u64,

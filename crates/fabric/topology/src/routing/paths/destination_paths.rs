@@ -12,11 +12,11 @@ use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Mark of an unvisited switch; in the result, of a switch whose packets do not arrive.
+/// Marker for an unvisited switch; in the result, of a switch whose packets do not arrive.
 const UNKNOWN: u32 = 0;
-/// Mark of a switch on the path currently being followed.
+/// Marker for a switch on the path currently being followed.
 const OPEN: u32 = u32::MAX - 1;
-/// Mark of a switch whose packets are known not to arrive.
+/// Marker for a switch whose packets are known not to arrive.
 const LOST: u32 = u32::MAX;
 
 #[derive(Debug)]

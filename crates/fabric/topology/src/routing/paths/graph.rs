@@ -30,7 +30,7 @@ pub(crate) enum Attachment {
 
 #[derive(Debug)]
 pub(crate) struct SwitchGraph {
-    /// By switch: index of its first hop in `steps`; then the total number of hops.
+    /// Index in `steps` of each switch's first hop, followed by the total number of hops.
     first: Vec<usize>,
     steps: Vec<Hop>,
     attachments: Vec<Attachment>,
@@ -42,8 +42,8 @@ pub(crate) struct SwitchGraph {
     host_counts: Vec<u32>,
 }
 
-/// Sorts indices by descending number, ties by index, without numbers equal to `none`. Counts,
-/// because hop counts are small.
+/// Sorts indices by descending number, ties by index, without numbers equal to `none`. Uses a
+/// counting sort, because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };

@@ -156,7 +156,7 @@ impl KeptPath {
         Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
 
-    /// Returns whether the last channel follows after `channels` other channels.
+    /// Returns whether exactly `channels` channels precede the last.
     #[inline]
     pub fn ends_after(self, channels: u32) -> bool {
         self.channels == channels
@@ -352,7 +352,8 @@ impl<'a> SourceRoutesBuilder<'a> {
         self.row = Some(OpenRow { first, end: first, switch: 0 });
     }
 
-    /// Adds the output port and the number of remaining channels between switches, for each switch.
+    /// Adds a row as a column: for each switch, the output port and the number of remaining
+    /// channels between switches.
     pub(crate) fn column(
         &mut self,
         destinations: &[EndpointId],

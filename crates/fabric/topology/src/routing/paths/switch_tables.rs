@@ -5,7 +5,7 @@
 
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
-/// Mark of a missing entry; a switch needs no entry for itself.
+/// Marker for a missing entry; a switch needs no entry for itself.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination switch.

@@ -14,7 +14,7 @@ use super::switch_of;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use std::sync::Arc;
 
-/// Mark of a missing entry: port 0 is the switch itself and leads to no endpoint.
+/// Marker for a missing entry: port 0 is the switch itself and leads to no endpoint.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination endpoint.
@@ -27,7 +27,7 @@ pub struct TableRoutes {
     hops: Option<Arc<ShortestHops>>,
 }
 
-/// Switch and destination with a table path longer than the shortest path.
+/// Switch and destination between which the table path is longer than the shortest path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongerPath {
     /// First switch of the path.

@@ -33,7 +33,7 @@ pub struct RouteFault {
     pub stray: Stray,
     /// Destination.
     pub to: EndpointId,
-    /// Example source.
+    /// One of the affected sources.
     pub from: EndpointId,
     /// Number of affected sources.
     pub sources: u64,

@@ -75,7 +75,7 @@ impl<'a> Collector<'a> {
         let leads_to_host = destinations.iter().any(|to| graph.is_host(*to));
         let sends = move |source: &NodeId| {
             let counts = |from: EndpointId| !between_hosts || graph.is_host(from);
-            // A single destination needs another endpoint on its own switch as sender.
+            // The destination of a row does not send to itself.
             let another = |from: &EndpointId| *source != switch || destinations != [*from];
             graph.senders(*source).filter(another).any(counts)
         };

@@ -173,7 +173,8 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Selects up to two endpoints treated alike, because one of them may be the destination.
+/// Selects up to two of the endpoints that are treated alike, because one of the two may be the
+/// destination.
 fn senders(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -48,7 +48,7 @@ id_type!(
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     groups: LaneGroups,
-    /// By vertex: index of its first successor; then the total.
+    /// Index of each vertex's first successor, followed by the total number of successors.
     first: Vec<usize>,
     successors: Vec<VertexId>,
 }

@@ -12,7 +12,7 @@ use super::lane_groups::LaneGroups;
 use crate::routing::lanes::route_set::Buffers;
 use crate::{ChannelId, Fabric};
 
-/// Mark of a channel without dependencies.
+/// Marker for a channel without dependencies.
 const NO_COLUMN: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]

@@ -80,7 +80,8 @@ impl Order {
         Some(whole.into_iter().enumerate().map(|(place, switch)| (switch, place)).collect())
     }
 
-    /// Returns the longest valid order from `root`; adding a switch never excludes another.
+    /// Returns the longest valid order from `root`. A greedy search suffices, because adding a
+    /// switch never excludes another.
     fn taken_in(&self, graph: &SwitchGraph, members: &[NodeId], root: NodeId) -> Vec<NodeId> {
         let mut is_in = vec![false; graph.switch_count()];
         is_in[root.index()] = true;

@@ -15,7 +15,7 @@ pub(super) struct Turn {
 
 #[derive(Debug)]
 pub(super) struct TurnIndex {
-    /// By channel: index of its first turn; then the total.
+    /// Index of each channel's first turn, followed by the total number of turns.
     first: Vec<usize>,
     place: Vec<usize>,
     target: Vec<Option<NodeId>>,
