@@ -75,7 +75,7 @@ pub struct Adapter {
     pub name: Option<String>,
     /// Number counted from 0: 4 for `mlx5_4` and `HCA-5`.
     pub number: Option<u32>,
-    /// Index into [`Cluster::rails`], by number, or else by leaf.
+    /// Index into [`Cluster::rails`] of the rail with its number, or else of its leaf's rail.
     pub rail: Option<usize>,
     /// Rail of its leaf; differs from `rail` if cables are swapped.
     pub leaf_rail: Option<usize>,

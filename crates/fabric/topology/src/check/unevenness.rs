@@ -19,7 +19,6 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns cable counts by pair of switches, the lower switch first.
 pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
     let mut sizes = BTreeMap::new();
     for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {

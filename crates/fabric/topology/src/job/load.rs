@@ -10,7 +10,6 @@ use crate::ChannelId;
 use crate::routing::joins_switches;
 use std::collections::BTreeSet;
 
-/// Slowness of a channel with the reference capacity.
 const SLOWNESS_ONE: u64 = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -95,7 +94,6 @@ impl Scale {
     }
 }
 
-/// Converts a ratio to units of 1/[`SLOWNESS_ONE`], rounded up, at least 1.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

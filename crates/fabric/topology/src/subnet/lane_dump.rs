@@ -49,9 +49,9 @@ pub struct LaneTable {
 /// Switch or adapter, as identified in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableOwner {
-    /// By GUID.
+    /// Owner identified by GUID.
     Guid(Guid),
-    /// By LID.
+    /// Owner identified by LID.
     Lid(u16),
 }
 

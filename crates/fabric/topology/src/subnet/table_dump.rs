@@ -48,9 +48,9 @@ impl<'a> TableDump<'a> {
 enum Part {
     #[default]
     Between,
-    /// In a table with a closing line.
+    /// Within a table that ends with a closing line.
     Closed,
-    /// In a table of `opensm.fdbs`, which ends at the next heading.
+    /// Within a table of `opensm.fdbs`, which ends at the next heading.
     Open,
     Multicast,
 }

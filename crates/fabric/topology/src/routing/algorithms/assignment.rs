@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathSpread {
-    /// Possibly a separate path to each host of a switch.
+    /// Independent paths to the hosts of a switch.
     #[default]
     Hosts,
     /// One path to all hosts of a switch from each other switch, which is faster and needs less

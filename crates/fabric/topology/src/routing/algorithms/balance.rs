@@ -25,7 +25,6 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 #[derive(Debug)]
 pub(super) struct Laid {
-    /// Index in `channels` of each path's first channel, followed by the total number of channels.
     first: Vec<usize>,
     channels: Vec<ChannelId>,
     pub(super) busiest: u64,

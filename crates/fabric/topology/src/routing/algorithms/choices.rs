@@ -29,7 +29,6 @@ pub(super) struct Choice {
 pub(super) struct Choices {
     phases: usize,
     hops: Vec<u32>,
-    /// Index in `onward` of each state's first choice, followed by the total number of choices.
     first: Vec<usize>,
     onward: Vec<Choice>,
 }

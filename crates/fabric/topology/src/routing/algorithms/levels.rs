@@ -34,9 +34,9 @@ pub struct TreeLevel {
 pub struct Oversubscription {
     /// Smallest ratio.
     pub min: f64,
-    /// Greatest ratio.
+    /// Largest ratio.
     pub max: f64,
-    /// First switch with the greatest ratio.
+    /// First switch with the largest ratio.
     pub narrowest: NodeId,
 }
 

@@ -24,7 +24,6 @@ impl From<&str> for Names {
 }
 
 impl FromIterator<String> for Names {
-    /// Panics if there are no names.
     fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
         let names: Vec<_> = names.into_iter().collect();
         assert!(!names.is_empty(), "there is at least one name");

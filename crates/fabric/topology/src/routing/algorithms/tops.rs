@@ -46,10 +46,9 @@ use crate::{Fabric, NodeId};
 
 /// Divisor of the mean number of hosts per switch; a leaf has more hosts than the quotient.
 const MEAN_PER_LEAF: u64 = 3;
-/// At most one in this many pairs may lose its shortest paths.
+/// Reciprocal of the largest fraction of host pairs that may lose their shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
-/// Returns ranks by switch; outside trees, hops to the lowest switch of the connected component.
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
     ranked(fabric, graph).0
 }

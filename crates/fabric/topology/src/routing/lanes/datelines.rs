@@ -216,7 +216,6 @@ impl Wraps {
     }
 }
 
-/// Returns the entry of `places` for a channel; `None` outside rings with a dateline.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {

@@ -35,7 +35,6 @@ pub struct LaneMap {
     rows: Vec<LaneRow>,
     /// By switch: indices into `rows`, by input and output port.
     switches: Vec<Vec<u32>>,
-    /// By switch: highest cabled port plus 1.
     widths: Vec<usize>,
     endpoints: Vec<u32>,
 }

@@ -357,8 +357,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes whose credits indicate the load of a channel: the adaptive ones, or all if
-    /// none is adaptive.
+    /// Returns the lanes whose credits indicate the load of a channel: the adaptive lanes in
+    /// `lanes`, or all of `lanes` if none is adaptive.
     pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
         let LaneRule::Escape(escape) = &self.rule else { return lanes };
         let adaptive = lanes & escape.adaptive(vc_class.0.into());

@@ -107,7 +107,6 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Returns the flows on the busiest channel, and the mean bandwidth share.
     fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
         for channel in &self.channels {
             self.flows[channel.index()] = 0;

@@ -14,9 +14,7 @@ use crate::{ChannelId, Fabric, NodeId};
 
 /// Marker for an unvisited switch; in the result, of a switch whose packets do not arrive.
 const UNKNOWN: u32 = 0;
-/// Marker for a switch on the path currently being followed.
 const OPEN: u32 = u32::MAX - 1;
-/// Marker for a switch whose packets are known not to arrive.
 const LOST: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -97,8 +95,8 @@ impl DestinationPaths {
         (switches != UNKNOWN).then_some(switches as usize)
     }
 
-    /// Returns the next channel; `None` at the last switch if the destinations differ there, or
-    /// without a route.
+    /// Returns the next channel; `None` without a route, and at the last switch if the destinations
+    /// share a row.
     pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         self.next[switch.index()]
     }

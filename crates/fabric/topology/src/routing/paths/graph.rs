@@ -30,7 +30,6 @@ pub(crate) enum Attachment {
 
 #[derive(Debug)]
 pub(crate) struct SwitchGraph {
-    /// Index in `steps` of each switch's first hop, followed by the total number of hops.
     first: Vec<usize>,
     steps: Vec<Hop>,
     attachments: Vec<Attachment>,

@@ -26,7 +26,6 @@ const NO_SOURCE: u32 = u32::MAX;
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    /// By switch: index among the switches with senders, or [`NO_SOURCE`].
     sources: Vec<u32>,
     /// By endpoint: row and last channel; `None` for an endpoint that is not on a switch.
     destinations: Vec<Option<Destination>>,

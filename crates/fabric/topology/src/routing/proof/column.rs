@@ -49,7 +49,6 @@ impl<'a> Column<'a> {
         self.ends[channel.index()]
     }
 
-    /// Removes all entries that lead into a loop.
     pub(super) fn cut_loops(&mut self) {
         const UNKNOWN: usize = usize::MAX;
         let mut walks = vec![UNKNOWN; self.next.len()];

@@ -48,7 +48,6 @@ id_type!(
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     groups: LaneGroups,
-    /// Index of each vertex's first successor, followed by the total number of successors.
     first: Vec<usize>,
     successors: Vec<VertexId>,
 }

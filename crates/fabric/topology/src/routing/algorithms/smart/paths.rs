@@ -30,7 +30,6 @@ pub(super) struct Paths<'a> {
     demands: Vec<Demand>,
     by_demand: Vec<Option<Vec<ChannelId>>>,
     load: Vec<u64>,
-    /// By turn: number of demands, regardless of weight.
     uses: Vec<u32>,
     takers: Vec<BTreeSet<DemandId>>,
 }

@@ -12,7 +12,6 @@ const UNWEIGHED: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct LightestPaths {
-    /// By channel: length of a shortest path ending with it; or [`UNREACHED`].
     hops: Vec<u32>,
     order: Vec<ChannelId>,
     weight: Vec<u64>,

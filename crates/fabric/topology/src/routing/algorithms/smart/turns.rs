@@ -15,7 +15,6 @@ pub(super) struct Turn {
 
 #[derive(Debug)]
 pub(super) struct TurnIndex {
-    /// Index of each channel's first turn, followed by the total number of turns.
     first: Vec<usize>,
     place: Vec<usize>,
     target: Vec<Option<NodeId>>,
