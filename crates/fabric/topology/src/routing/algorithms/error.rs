@@ -114,7 +114,7 @@ pub enum RouteError {
         match form { Form::Source => ", or take the form \"table\"", Form::Table => "" }
     )]
     TooLarge {
-        /// Memory needed.
+        /// Memory needed by the routes.
         needed: RouteMemory,
         /// Memory limit in bytes.
         bytes_max: u64,

@@ -20,7 +20,7 @@ const LOST: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
-    /// By switch: number of switches on its path, including itself; or a mark.
+    /// By switch: number of switches on its path, including itself; or a marker.
     switches: Vec<u32>,
     order: Vec<NodeId>,
 }
