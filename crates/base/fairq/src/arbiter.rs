@@ -1,4 +1,4 @@
-//! Arbiters choose the next packet on one channel among the queues that can send.
+//! Arbiters: choice of the queue that sends its next packet on a channel.
 //!
 //! ```text
 //!   queue 0  [1000 B, arrived  70 ns]   eligible  \
@@ -6,60 +6,61 @@
 //!   queue 2  [ 500 B, arrived  40 ns]   eligible  /
 //! ```
 //!
-//! An empty queue and one whose head cannot be sent now (for lack of a credit, for example) are
-//! both ineligible.
+//! A queue is ineligible while it is empty or its head cannot be sent (for lack of credits, for
+//! example).
 //!
-//! Invariants: an arbiter serves a queue whenever one is eligible, and changes nothing otherwise.
+//! Invariants: an arbiter serves a queue whenever any queue is eligible; otherwise its state does
+//! not change.
 
-/// First packet of a queue.
+/// Packet at the head of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// Length in bytes.
+    /// Packet length in bytes.
     pub length_bytes: u32,
     /// Arrival time at the queue, in ps.
     pub arrival_ps: u64,
 }
 
-/// State of the queues at one instant.
+/// Eligibility and heads of the queues at the time of a choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a> {
     eligible: &'a [u64],
-    /// First packets; empty if the arbiter does not distinguish them.
+    /// Head packets; empty if the arbiter ignores lengths and arrivals.
     heads: &'a [Head],
 }
 
 impl<'a> Ready<'a> {
-    /// Describes queues by bits in `eligible` for those that can send, from queue 0 in the lowest
-    /// bit of the first word, and by their heads.
+    /// Describes eligible queues by a bit mask (queue 0 is the lowest bit of the first word) and
+    /// the head packet of each queue.
     ///
-    /// Panics if there are bits beyond the heads.
+    /// Panics if `eligible` has bits for queues without a head.
     pub fn new(eligible: &'a [u64], heads: &'a [Head]) -> Self {
         let ready = Self { eligible, heads };
         assert!(ready.queues().all(|queue| queue < heads.len()), "an eligible queue has a head");
         ready
     }
 
-    /// Describes queues without heads: each counts as an empty packet at time 0.
+    /// Describes eligible queues without heads: each head counts as an empty packet at time 0.
     pub const fn alike(eligible: &'a [u64]) -> Self {
         Self { eligible, heads: &[] }
     }
 
-    /// Bit mask of eligible queues.
+    /// Returns the bit mask of eligible queues.
     pub const fn eligible(&self) -> &'a [u64] {
         self.eligible
     }
 
-    /// Whether no queue is eligible.
+    /// Returns whether no queue is eligible.
     pub fn is_empty(&self) -> bool {
         self.eligible.iter().all(|word| *word == 0)
     }
 
-    /// Whether a queue is eligible.
+    /// Returns whether a queue is eligible.
     pub const fn has(&self, queue: usize) -> bool {
         self.eligible[queue / 64] >> (queue % 64) & 1 == 1
     }
 
-    /// First packet of a queue.
+    /// Returns the head packet of a queue.
     pub const fn head(&self, queue: usize) -> Head {
         if self.heads.is_empty() {
             return Head { length_bytes: 0, arrival_ps: 0 };
@@ -67,7 +68,7 @@ impl<'a> Ready<'a> {
         self.heads[queue]
     }
 
-    /// Eligible queues in ascending order.
+    /// Iterates over the eligible queues in ascending order.
     pub fn queues(&self) -> impl Iterator<Item = usize> {
         self.eligible.iter().enumerate().flat_map(|(index, &word)| {
             let mut left = word;
@@ -80,7 +81,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Scheduler that chooses among queues by their visible state.
+/// Scheduler that may consider head lengths, arrivals and empty queues.
 ///
 /// ```
 /// use gingham_fairq::{Arbiter, DeficitRoundRobin, Head, Ready};
@@ -95,11 +96,12 @@ impl<'a> Ready<'a> {
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 pub trait Arbiter {
-    /// Chooses an eligible queue, whose head counts as sent. `ready` must describe as many queues
-    /// as the arbiter has; otherwise the arbiter may panic or starve a queue.
+    /// Chooses an eligible queue and counts its head as sent. `ready` must describe all queues of
+    /// the arbiter; otherwise the arbiter may panic or starve a queue.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
-    /// Choice of [`Self::serve`] without changing the state, for grants that may be refused.
+    /// Returns the choice of [`Self::serve`] without changing the state, for grants that may be
+    /// refused.
     fn peek(&self, ready: &Ready<'_>) -> Option<usize>
     where
         Self: Clone,

@@ -1,4 +1,4 @@
-//! Causal schedulers: the packets sent so far determine the channel of the next one.
+//! Causal schedulers: only the packets sent so far determine the next packet's channel.
 //!
 //! ```text
 //!   fair queueing                             load sharing, by the same f and g
@@ -8,12 +8,12 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.1 to 3.4. The receiver of a striped
-//! stream also runs the scheduler (section 4); a choice must not depend on the length of the next
-//! packet, arrivals, or empty queues, which the receiver does not know.
+//! stream runs the same scheduler (section 4). The choice must therefore not depend on the next
+//! packet's length, on arrivals or on empty queues, which the receiver cannot see.
 //!
-//! Invariant: two equal states that are charged equal lengths remain equal.
+//! Invariant: equal states remain equal after charging packets of equal length.
 
-/// Scheduler that chooses only by the lengths of earlier packets.
+/// Scheduler whose choices depend only on the lengths of earlier packets.
 ///
 /// ```
 /// use gingham_fairq::{Causal, SurplusRoundRobin};
@@ -32,7 +32,7 @@
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 ///
-/// Schedulers that depend on arrivals, on the length of the head, or on idle queues are not causal:
+/// Schedulers that consider arrivals, head lengths or idle queues are not causal:
 ///
 /// ```compile_fail,E0277
 /// use gingham_fairq::{Causal, VirtualClock};
@@ -58,20 +58,20 @@
 /// fn not_causal(scheduler: &PassingOver<SurplusRoundRobin<2>>) { stripe(scheduler) }
 /// ```
 pub trait Causal {
-    /// Number of channels.
+    /// Returns the number of channels.
     fn channels(&self) -> usize;
 
-    /// Function f of the paper: channel of the next packet.
+    /// Returns the channel of the next packet (function f in the paper).
     fn current(&self) -> usize;
 
-    /// Function g of the paper: counts a packet on the current channel.
+    /// Counts a packet on the current channel (function g in the paper).
     fn charge(&mut self, length_bytes: u32);
 }
 
-/// Causal scheduler with rounds, in which a queue may skip its turn.
+/// Causal scheduler whose rounds allow a queue to skip its turn.
 pub trait Rounds: Causal {
     /// Passes the turn to the next channel.
     ///
-    /// An end of a stripe must not do this, as the other end cannot know.
+    /// A stripe's sender and receiver must not pass, because the peer would not learn about it.
     fn pass(&mut self);
 }

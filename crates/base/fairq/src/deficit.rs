@@ -7,14 +7,15 @@
 //! ```
 //!
 //! Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round robin", 1995,
-//! section 3. It depends on the length of the head and cannot stripe.
+//! section 3. The choice depends on the head's length, so the scheduler cannot stripe.
 //!
-//! Invariants: between turns, a deficit is below the longest packet, and zero for an idle queue.
+//! Invariants: between turns, a deficit is shorter than the longest packet, and zero for an idle
+//! queue.
 
 use crate::error::check_quanta;
 use crate::{Arbiter, Ready, SchedulerError};
 
-/// Deficit round robin over queues.
+/// Deficit round-robin arbiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeficitRoundRobin<const CAPACITY: usize> {
     count: usize,
@@ -30,7 +31,7 @@ struct Queue {
 }
 
 impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
-    /// Creates a scheduler with a quantum for each queue, at least the longest packet.
+    /// Creates an arbiter. Each queue's quantum must be at least the longest packet.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         check_quanta::<CAPACITY>(longest_bytes, quanta_bytes)?;
         let mut queues = [Queue::default(); CAPACITY];

@@ -7,9 +7,9 @@ use crate::Round;
 /// Arbitration table of [`crate::TwoLevelTables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// Table of high priority.
+    /// High-priority table.
     High,
-    /// Table of low priority.
+    /// Low-priority table.
     Low,
 }
 
@@ -22,35 +22,35 @@ impl fmt::Display for Table {
     }
 }
 
-/// Invalid parameter of a scheduler.
+/// Invalid scheduler parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerError {
-    /// No channels or queues.
+    /// The scheduler has no channels or queues.
     NoChannels,
-    /// Too many channels or queues.
+    /// The scheduler has too many channels or queues.
     TooManyChannels {
-        /// Number requested.
+        /// Requested number.
         count: usize,
         /// Maximum number.
         count_max: usize,
     },
-    /// The longest packet has no bytes.
+    /// The maximum packet length is 0.
     NoLongestPacket,
-    /// Quantum below the longest packet.
+    /// A quantum is smaller than the longest packet.
     QuantumTooSmall {
         /// Channel or queue, from 0.
         channel: usize,
         /// Quantum in bytes.
         quantum_bytes: u32,
-        /// Longest packet.
+        /// Maximum packet length in bytes.
         longest_bytes: u32,
     },
-    /// Weight or rate of zero.
+    /// A weight or rate is zero.
     NoShare {
         /// Channel or queue, from 0.
         channel: usize,
     },
-    /// Priority level above the highest.
+    /// A priority level is above the highest.
     LevelTooHigh {
         /// Queue, from 0.
         queue: usize,
@@ -59,35 +59,35 @@ pub enum SchedulerError {
         /// Highest level.
         level_max: usize,
     },
-    /// Channel that does not exist.
+    /// The channel does not exist.
     NoSuchChannel {
-        /// Channel, from 0.
+        /// Requested channel, from 0.
         channel: usize,
         /// Number of channels.
         count: usize,
     },
-    /// Deficit of zero, or above the quantum.
+    /// A deficit is zero or above the quantum.
     DeficitOutside {
         /// Channel, from 0.
         channel: usize,
         /// Deficit in bytes.
         deficit_bytes: u32,
-        /// Quantum of the round, in bytes.
+        /// Quantum of the round in bytes.
         quantum_bytes: u32,
     },
-    /// Exclusion of the last channel.
+    /// The last remaining channel must not be excluded.
     LastChannel {
         /// Channel, from 0.
         channel: usize,
     },
-    /// Change of a quantum in a round already reached.
+    /// A quantum change is announced for a round already reached.
     RoundReached {
         /// Channel, from 0.
         channel: usize,
-        /// Round of the change.
+        /// First round of the new quantum.
         from: Round,
     },
-    /// Too many slots in a table.
+    /// An arbitration table has too many slots.
     TooManySlots {
         /// Affected table.
         table: Table,
@@ -96,25 +96,25 @@ pub enum SchedulerError {
         /// Maximum number of slots.
         count_max: usize,
     },
-    /// Slot of a queue that does not exist.
+    /// A slot refers to a queue that does not exist.
     SlotOutside {
         /// Affected table.
         table: Table,
         /// Slot, from 0.
         slot: usize,
-        /// Absent queue.
+        /// Queue in the slot.
         queue: usize,
         /// Number of queues.
         queues: usize,
     },
-    /// Slot of the queue that precedes all tables.
+    /// A slot refers to queue 15, which precedes both tables.
     SlotOfFirst {
         /// Affected table.
         table: Table,
         /// Slot, from 0.
         slot: usize,
     },
-    /// Tables without any weight.
+    /// All weights of both tables are zero.
     NoWeight,
 }
 

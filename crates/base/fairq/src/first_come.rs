@@ -1,8 +1,7 @@
-//! First come, first served: serves the head that arrived first; if several did, that of the lowest
-//! queue.
+//! First come, first served: the head that arrived first is served; the lowest queue wins a tie.
 //!
-//! Queues that receive more packets are served more. The choice depends on arrivals and cannot
-//! stripe.
+//! Queues that receive more packets are served more. The choice depends on arrivals, so the
+//! scheduler cannot stripe.
 
 use crate::{Arbiter, Ready};
 

@@ -1,11 +1,11 @@
-//! Generalised round robin: a number of packets per turn, whatever their length.
+//! Generalised round robin: a fixed number of packets per turn, regardless of their length.
 //!
 //! ```text
 //!   packets 2, 1      channels in order 0 0 1 0 0 1 ...
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. Unfair in bytes if lengths differ
-//! between channels.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. Byte shares are unfair if packet
+//! lengths differ between channels.
 //!
 //! Changes take effect after the turn of the last channel.
 
@@ -14,14 +14,14 @@ use core::num::NonZeroU8;
 use crate::error::check_count;
 use crate::{Causal, Rounds, SchedulerError, ratio};
 
-/// Round robin with a number of packets per turn.
+/// Round-robin scheduler with a number of packets per turn for each channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     count: usize,
     current: usize,
     left: u32,
     packets: [u32; CAPACITY],
-    /// Packets per turn from the next round on, if changed.
+    /// Packets per turn from the next round on; `None` if unchanged.
     coming: Option<[u32; CAPACITY]>,
 }
 
@@ -37,8 +37,8 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all, coming: None })
     }
 
-    /// Creates a scheduler from rates. Packets per turn are in the closest ratio of small whole
-    /// numbers, at most `slowest_packets_max` for the slowest channel.
+    /// Creates a scheduler from data rates. The packets per turn are the closest ratio of small
+    /// integers, with at most `slowest_packets_max` for the slowest channel.
     pub fn by_rates(
         rates_bytes_per_second: &[u64],
         slowest_packets_max: NonZeroU8,
@@ -52,7 +52,7 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Self::new(&packets[..count])
     }
 
-    /// Number of packets per turn of a channel.
+    /// Returns the number of packets per turn of a channel.
     pub const fn packets(&self, channel: usize) -> u32 {
         self.packets[channel]
     }

@@ -1,13 +1,13 @@
-//! Fair queueing schedulers of the switches and of the striping protocol.
+//! Fair queueing schedulers for switches and the striping protocol.
 //!
-//! | trait | chooses by | scheduler |
+//! | trait | choice depends on | scheduler |
 //! |---|---|---|
-//! | [`Causal`] | only the packets sent, so it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
+//! | [`Causal`] | earlier packets only, so that it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
 //! | [`Arbiter`] | eligible queues, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`PriorityWeightedRoundRobin`], [`TwoLevelTables`] |
 //!
 //! [`PassingOver`] turns a causal scheduler with rounds into an arbiter.
 //!
-//! Invariants: `no_std`, no I/O, no allocation, no clock, no randomness of its own.
+//! Invariants: `no_std`; no I/O, allocation, clock or random source.
 
 #![no_std]
 
@@ -40,5 +40,5 @@ pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
 pub use two_level::{Slot, TwoLevelTables};
 pub use virtual_clock::VirtualClock;
 
-/// Maximum number of channels or queues; a bit mask of them fits a 64-bit word.
+/// Maximum number of channels or queues: their bit mask fits a 64-bit word.
 pub const CHANNELS_MAX: usize = 64;

@@ -4,14 +4,15 @@
 //!   current 1, not eligible -> pass      current 2, eligible -> charge its head, serve 2
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1: skipping makes a scheduler
-//! non-causal, but under backlog no queue is empty.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1: skipping empty queues makes a
+//! scheduler non-causal, but no queue is empty under backlog.
 //!
-//! Invariant: if every queue is eligible, it acts as the causal scheduler, packet for packet.
+//! Invariant: while every queue is eligible, the arbiter makes the same choices as the causal
+//! scheduler.
 
 use crate::{Arbiter, GeneralisedRoundRobin, Ready, Rounds};
 
-/// Arbiter made from a round-based scheduler.
+/// Arbiter that runs a round-based scheduler and skips ineligible queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassingOver<S> {
     scheduler: S,
@@ -21,17 +22,17 @@ pub struct PassingOver<S> {
 pub type WeightedRoundRobin<const CAPACITY: usize> = PassingOver<GeneralisedRoundRobin<CAPACITY>>;
 
 impl<S: Rounds> PassingOver<S> {
-    /// Creates an arbiter that acts as `scheduler` would with only the eligible queues.
+    /// Creates an arbiter from a scheduler.
     pub const fn new(scheduler: S) -> Self {
         Self { scheduler }
     }
 
-    /// Round-based scheduler inside.
+    /// Returns the wrapped scheduler.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// Round-based scheduler inside, for changes.
+    /// Returns the wrapped scheduler for changes.
     pub const fn scheduler_mut(&mut self) -> &mut S {
         &mut self.scheduler
     }
@@ -68,8 +69,8 @@ mod tests {
         assert_eq!(serve(0b11), Some(1));
     }
 
-    /// Queue 0 sends 300 and becomes empty: the rest of 200 is lost. Queue 1 sends 200 and 450, an
-    /// overdraft of 150, and keeps this debt while idle for a round.
+    /// Queue 0 sends 300 bytes, becomes empty and loses the other 200. Queue 1 sends 200 and 450,
+    /// overdraws by 150, and keeps this debt during an idle round.
     #[test]
     fn emptied_queue_loses_credit_but_keeps_debt() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());
@@ -92,8 +93,8 @@ mod tests {
         assert_eq!(numbers, [number(3, 500), number(3, 350), number(3, 500)]);
     }
 
-    /// Queue 1 is idle. Both weights become 1 in the first turn of queue 0: the round ends after
-    /// the two packets of queue 2.
+    /// Queue 1 is idle. The weights of queues 0 and 2 become 1 during the first turn of queue 0,
+    /// and the round ends after two packets of queue 2.
     #[test]
     fn passing_over_idle_queues_ends_the_round() {
         let weights = GeneralisedRoundRobin::<3>::new(&[3, 1, 2]).unwrap();
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// Queue 0 has entered round 2 and has 500 bytes left there; queue 1 has 200.
+    /// Queue 0 has entered round 2 with 500 bytes left; queue 1 has 200 bytes left in round 1.
     #[test]
     fn quantum_change_applies_to_rounds_not_yet_entered() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
@@ -132,7 +133,7 @@ mod tests {
         );
     }
 
-    /// Queue 0 overdraws by 100 in round 1 and is idle when round 2 begins.
+    /// Queue 0 overdraws by 100 bytes in round 1 and is idle at the start of round 2.
     #[test]
     fn debt_is_charged_against_the_new_quantum() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();

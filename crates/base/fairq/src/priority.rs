@@ -1,21 +1,23 @@
-//! Priorities: the arbiter of the highest level with an eligible queue serves; levels may yield.
+//! Priority levels: the highest level with an eligible queue is served by its own arbiter. Levels
+//! may yield.
 //!
 //! ```text
 //!   level 2   queue  3                 the highest level with an eligible queue is served,
 //!   level 1   queues 0, 6, weights     in the order of the level's own arbiter
 //!   level 0   queues 2, 5
-//!                                      yield after 2:   2 2 1 2 2 1 2 2 0   and again
+//!                                      yield after 2:   2 2 1 2 2 1 2 2 0   repeated
 //! ```
 //!
-//! If levels yield, each may be served `n` times while a lower level is eligible; then the lower
-//! levels are served once, by this rule. A service of a lower level resets the counts above it.
+//! With yielding, each level may be served `n` times while a lower level is eligible; then the
+//! lower levels are served once, by the same rule. Service of a lower level resets the counts of
+//! all higher levels.
 //!
 //! Sources: strict priority, Kwan et al. 1996, section 3.3; levels with weights, InfiniBand's
-//! "two-level scheme" as described by Yum et al. 2002, section 3.3; yielding of more than two
-//! levels is ours.
+//! "two-level scheme" as described by Yum et al. 2002, section 3.3. Yielding among more than two
+//! levels is our extension.
 //!
-//! If levels yield after `n`, the level of an eligible queue with `k` levels above it is served at
-//! least once in `2 (n + 1)^k` services.
+//! A level that has an eligible queue and `k` levels above it is then served at least once in `2 (n
+//! + 1)^k` services.
 
 use core::num::NonZeroU32;
 
@@ -24,17 +26,17 @@ use crate::{
     Arbiter, GeneralisedRoundRobin, Ready, RoundRobin, SchedulerError, WeightedRoundRobin,
 };
 
-/// Priority levels, each with an arbiter.
+/// Arbiter with priority levels, each with its own arbiter.
 #[derive(Clone, Debug)]
 pub struct Priority<A, const CAPACITY: usize> {
     levels: [Level<A>; CAPACITY],
     yield_after: Option<NonZeroU32>,
 }
 
-/// Strict priority over round robin.
+/// Strict priority with round robin within a level.
 pub type StrictPriority<const CAPACITY: usize> = Priority<RoundRobin, CAPACITY>;
 
-/// Strict or yielding priority over weighted round robin.
+/// Strict or yielding priority with weighted round robin within a level.
 pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
     Priority<WeightedRoundRobin<CAPACITY>, CAPACITY>;
 
@@ -42,21 +44,22 @@ pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
 struct Level<A> {
     queues: u64,
     turn: A,
-    /// Services since a lower level was last served, counted while a lower level was eligible.
+    /// Services of this level since a lower level was last served, counted while a lower level is
+    /// eligible.
     served: u32,
 }
 
 impl<const CAPACITY: usize> StrictPriority<CAPACITY> {
-    /// Creates an arbiter from the level of each queue: 0, the lowest, to `CAPACITY` - 1.
+    /// Creates an arbiter from each queue's level, 0 (lowest) to `CAPACITY` - 1.
     pub fn new(levels: &[usize]) -> Result<Self, SchedulerError> {
         Self::over(levels, &RoundRobin::new(levels.len()), None)
     }
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// Creates an arbiter from the level of each queue (0 is the lowest) and its packets per turn.
-    /// Levels yield after `yield_after` packets, or never. Panics if `levels` and weights differ in
-    /// length.
+    /// Creates an arbiter from each queue's level (0 is the lowest) and packets per turn. A level
+    /// yields after `yield_after` packets; `None` means never. Panics if `levels` and `weights`
+    /// differ in length.
     pub fn new(
         levels: &[usize],
         weights: &[u32],
@@ -72,7 +75,7 @@ impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
     /// Changes a queue's packets per turn from the next round of its level on.
     pub fn change(&mut self, queue: usize, packets: u32) -> Result<(), SchedulerError> {
         let holds = |level: &&mut Level<_>| level.queues >> queue & 1 == 1;
-        // A queue that does not exist is unknown to every level; any of them reports it.
+        // No level contains a nonexistent queue, so that the lowest level reports the error.
         let [lowest, others @ ..] = &mut self.levels[..] else {
             return Err(SchedulerError::NoChannels);
         };
@@ -191,7 +194,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
     }
 
-    /// The levels get six, two and one of nine services.
+    /// The levels get six, two and one of every nine services.
     #[test]
     fn each_of_three_levels_yields_to_all_lower_levels() {
         let mut arbiter = weighted([2, 1, 0], [1; 3], 2);
@@ -210,7 +213,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
     }
 
-    /// Level 1 is within its round; level 0 is at the beginning of one.
+    /// Level 1 is in the middle of a round, and level 0 at the start of a round.
     #[test]
     fn weights_change_at_the_round_end_of_their_level() {
         let mut arbiter = weighted([1, 1, 0, 0], [2, 1, 1, 1], 1);

@@ -1,17 +1,17 @@
 //! Randomised fair queueing.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.4. Both ends of a stripe draw equal
-//! words, from a shared seed.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.4. Both ends of a stripe draw identical
+//! random words from a shared seed.
 //!
-//! Invariants: one random word is drawn at the start and one per packet; probabilities are equal to
-//! within 2^-58.
+//! Invariants: one random word is drawn at the start and one per packet; the channels are equally
+//! likely to within 2^-58.
 
 use core::fmt;
 
 use crate::error::check_count;
 use crate::{CHANNELS_MAX, Causal, SchedulerError};
 
-/// Scheduler that draws channels uniformly by random words.
+/// Scheduler that picks each packet's channel uniformly at random.
 #[derive(Clone)]
 pub struct Randomised<W> {
     count: usize,
@@ -28,7 +28,7 @@ impl<W: FnMut() -> u64> Randomised<W> {
         Ok(scheduler)
     }
 
-    /// Draws a channel: the high half of word times count is uniform.
+    /// The high half of the word times the channel count is uniform on `0..count`.
     fn draw(&mut self) {
         let product = u128::from((self.words)()) * self.count as u128;
         self.current = usize::try_from(product >> 64).expect("below the count");

@@ -1,4 +1,4 @@
-//! Closest ratio of small whole numbers.
+//! Approximation of rates by a ratio of small integers.
 //!
 //! ```text
 //!   rates 6 and 10 Mbit/s         1 : 2    20 % off
@@ -13,10 +13,10 @@ use core::num::NonZeroU8;
 
 const PARTS: u128 = 1_000_000_000;
 
-/// Returns a whole number for each rate above 0, at most `lowest_max` for the lowest.
+/// Returns an integer for each rate above 0; the lowest rate gets at most `lowest_max`.
 ///
-/// The ratio minimises the largest relative error of any share, with the smallest numbers if
-/// several do. A half rounds up.
+/// The integers minimise the largest relative error of any rate; ties select the smallest integers.
+/// Halves round up.
 pub(crate) fn closest<const CAPACITY: usize>(
     rates: &[u64],
     lowest_max: NonZeroU8,

@@ -1,10 +1,10 @@
 //! Demand-slotted round robin: contenders without demand take no slot.
 //!
 //! ```text
-//!   last winner 1      demand: 0, 1, 3      order of search 2, 3, 0, 1      winner 3
+//!   last winner 1      demand: 0, 1, 3      search order 2, 3, 0, 1      winner 3
 //! ```
 //!
-//! Source: Flich et al. 2001, section IV-A; Kwan et al. 1996, section 3.1; if all contend,
+//! Source: Flich et al. 2001, section IV-A; Kwan et al. 1996, section 3.1; with all contending,
 //! Adiseshu, Parulkar and Varghese 1996, section 3.1.
 
 use crate::error::check_count;
@@ -23,7 +23,7 @@ impl RoundRobin {
         Self { count, next: 0 }
     }
 
-    /// As [`Self::new`], for a `count` from a user or peer, at most [`CHANNELS_MAX`].
+    /// Creates an arbiter from an untrusted `count`, at most [`CHANNELS_MAX`].
     pub const fn try_new(count: usize) -> Result<Self, SchedulerError> {
         match check_count::<CHANNELS_MAX>(count) {
             Ok(()) => Ok(Self::new(count)),
@@ -57,7 +57,7 @@ impl Rounds for RoundRobin {
 }
 
 impl Arbiter for RoundRobin {
-    // This is called at every hop of a packet.
+    // Called at every hop of every packet.
     #[inline]
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
         let winner = match *ready.eligible() {

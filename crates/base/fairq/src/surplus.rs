@@ -7,19 +7,22 @@
 //!   channel 1          200, 400 -> -100   400: 400 -> 0            deficit in 1..=quantum
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5. Unlike the paper's, the
-//! deficit always includes the next quantum; the number of the next packet is then the whole state
-//! of a channel. After `s` bytes at a constant quantum `q` it is `(floor(s / q) + 1, q - s mod q)`.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5. Unlike in the paper, the
+//! deficit always includes the next quantum, so that the number of the next packet is the complete
+//! state of a channel. After `s` bytes at a constant quantum `q` it is `(floor(s / q) + 1, q - s
+//! mod q)`.
 //!
 //! A receiver sets the state of a channel from markers ([`set_standing`]). A channel ahead of the
-//! round is skipped until the round reaches it; if all are ahead, the round jumps to the first of
-//! them. A channel behind the round is served until it has caught up; the round never goes back.
+//! round is skipped until the round reaches it; if all channels are ahead, the round jumps to the
+//! earliest channel's round. A channel behind the round is served until it has caught up; the round
+//! never goes back.
 //!
-//! Quanta change channel by channel, each at its own round; a channel with a quantum of 0 is out.
+//! Quanta change channel by channel, each at its own round; a channel with a quantum of 0 is
+//! excluded.
 //!
-//! Invariants: after `k` rounds a channel has sent at least `k` quanta and less than a longest
-//! packet more (theorem 3.2 allows a longest packet and two quanta either way). `current` is never
-//! out or ahead of the round.
+//! Invariants: after `k` rounds, a channel has sent at least `k` quanta and exceeds them by less
+//! than one maximum-length packet (theorem 3.2 allows a deviation of one such packet and two quanta
+//! in either direction). `current` is never excluded or ahead of the round.
 //!
 //! [`set_standing`]: SurplusRoundRobin::set_standing
 
@@ -32,7 +35,7 @@ pub use standing::{Change, Standing};
 use crate::error::check_quanta;
 use crate::{Causal, Rounds, SchedulerError};
 
-/// Surplus round robin over channels.
+/// Surplus round-robin scheduler over channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SurplusRoundRobin<const CAPACITY: usize> {
     count: usize,
@@ -44,12 +47,12 @@ pub struct SurplusRoundRobin<const CAPACITY: usize> {
 }
 
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
-    /// Creates a scheduler at round 1 with a quantum for each channel, at least the longest packet.
+    /// Creates a scheduler at round 1. Each channel's quantum must be at least the longest packet.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         Self::starting_at(Round::FIRST, longest_bytes, quanta_bytes)
     }
 
-    /// As [`Self::new`], starting at another round.
+    /// Creates a scheduler like [`Self::new`], but starting at `round`.
     pub fn starting_at(
         round: Round,
         longest_bytes: u32,
@@ -64,27 +67,27 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(Self { count, current: 0, round, begun: false, longest_bytes, channels })
     }
 
-    /// Current round, called G in the paper.
+    /// Returns the current round, called G in the paper.
     pub const fn round(&self) -> Round {
         self.round
     }
 
-    /// Number of a channel's next packet.
+    /// Returns the number of a channel's next packet.
     pub const fn number(&self, channel: usize) -> Number {
         self.channels[channel].next
     }
 
-    /// Complete state of a channel.
+    /// Returns the complete state of a channel.
     pub const fn standing(&self, channel: usize) -> Standing {
         self.channels[channel]
     }
 
-    /// Quantum of a channel in the round of its next packet.
+    /// Returns a channel's quantum in the round of its next packet.
     pub const fn quantum_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].quantum_bytes
     }
 
-    /// Longest packet in bytes.
+    /// Returns the maximum packet length in bytes.
     pub const fn longest_bytes(&self) -> u32 {
         self.longest_bytes
     }
@@ -105,7 +108,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// Announces another quantum from a round not reached yet; replaces an earlier announcement.
+    /// Announces a new quantum from a future round on, replacing any earlier announcement.
     pub fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
         self.check_channel(channel)?;
         let standing = Standing { coming: Some(change), ..self.channels[channel] };
@@ -117,7 +120,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// As [`Self::change`], effective in the first round that the channel has not entered.
+    /// Announces a new quantum from the first round that the channel has not entered.
     pub fn change_soon(
         &mut self,
         channel: usize,
@@ -138,7 +141,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.set_standing(channel, standing)
     }
 
-    /// Whether the state can result from packets and markers at most `rounds_max` rounds away.
+    /// Checks that the state can result from packets and from markers at most `rounds_max` rounds
+    /// away.
     pub fn is_sound(&self, rounds_max: u32) -> bool {
         let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
         let sound = |(channel, standing): (usize, &Standing)| {
@@ -192,8 +196,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         }
     }
 
-    /// Starts the next round or, if all channels are further ahead, the first round that one of
-    /// them has reached.
+    /// Starts the next round or, if all channels are further ahead, the earliest of their rounds.
     fn start_round(&mut self) {
         let ahead = |standing: &Standing| standing.next.round.ahead_of(self.round);
         let channels = &self.channels[..self.count];
@@ -235,8 +238,8 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> Rounds for SurplusRoundRobin<CAPACITY> {
-    /// Passes the turn. A queue that becomes empty in its turn loses the rest of it; a queue that
-    /// is empty when its turn comes keeps its debt.
+    /// Ends the turn. A queue that empties during its turn loses the unused bytes; a queue that is
+    /// empty at the start of its turn keeps its debt.
     fn pass(&mut self) {
         let (channel, round) = (self.current(), self.round.next());
         let is_last = self.is_last(channel);

@@ -1,4 +1,4 @@
-//! InfiniBand's two arbitration tables: high and low priority, each in proportion to weights.
+//! InfiniBand's two arbitration tables, for high and low priority, with weighted slots.
 //!
 //! ```text
 //!   queue 15  above all
@@ -8,24 +8,24 @@
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. OpenSM's manual also
-//! gives the unit of the limit, 255 for no limit, 0 for a single packet, and the skipping of slots
-//! of weight 0.
+//! documents the limit's unit, 255 for no limit, 0 for a single packet, and the skipping of
+//! zero-weight slots.
 //!
-//! Our choices beyond these texts are:
+//! Our choices where these texts are silent:
 //!
-//! - A packet costs its length in whole units, rounded up, and at least one.
-//! - A packet is sent if any weight or limit is left; the excess is forgotten.
-//! - The turn also ends when its queue cannot send; the rest of the weight is lost.
-//! - The limit also counts while low priority has nothing to send; a packet of low priority
-//!   restores it completely.
+//! - A packet costs its length rounded up to whole units, at least one unit.
+//! - A packet is sent while any weight or limit remains; an overdraft is forgiven.
+//! - A turn also ends when its queue cannot send, and the remaining weight is lost.
+//! - The limit is also consumed while low priority has nothing to send; any low-priority packet
+//!   restores the limit in full.
 //!
-//! Invariants: low priority waits for the limit and less than a longest packet more; a queue
-//! without a weight in either table is never served.
+//! Invariants: high priority exceeds its limit by less than one packet while low priority waits; a
+//! data queue without weight in either table is never served.
 
 use crate::error::check_count;
 use crate::{Arbiter, Ready, SchedulerError, Table};
 
-/// Queue that precedes both tables.
+/// Queue that takes precedence over both tables (the management lane, VL 15).
 const FIRST_QUEUE: usize = 15;
 
 const QUEUES_MAX: usize = FIRST_QUEUE + 1;
@@ -34,21 +34,21 @@ const SLOTS_MAX: usize = 64;
 
 const UNIT_BYTES: u32 = 64;
 
-/// Units of weight per unit of the limit: 4,096 bytes.
+/// Weight units (64 bytes) per limit unit (4,096 bytes).
 const UNITS_OF_LIMIT: i64 = 64;
 
 const NO_LIMIT: u8 = 255;
 
-/// Table entry: the turn of one queue.
+/// Table entry: one turn of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
-    /// Number of the queue, 0 to 14.
+    /// Queue number, 0 to 14.
     pub queue: u8,
     /// Weight in units of 64 bytes; 0 skips the slot.
     pub weight: u8,
 }
 
-/// InfiniBand's arbitration of 15 data lanes and lane 15.
+/// InfiniBand's VL arbiter for 15 data lanes and the management lane 15.
 ///
 /// ```
 /// use gingham_fairq::{Arbiter, Head, Ready, Slot, TwoLevelTables};
@@ -64,16 +64,16 @@ pub struct Slot {
 pub struct TwoLevelTables {
     high: Turns,
     low: Turns,
-    /// Limit of high priority in units of 64 bytes; `None` is unlimited.
+    /// High-priority limit in units of 64 bytes; `None` is unlimited.
     limit_units: Option<i64>,
     left_units: i64,
 }
 
 impl TwoLevelTables {
-    /// Creates an arbiter for at most 16 queues with the limit of high priority in units of 4,096
-    /// bytes: 0 for a single packet, 255 for no limit.
+    /// Creates an arbiter for at most 16 queues. `high_limit` is in units of 4,096 bytes: 0 allows
+    /// a single packet, 255 is unlimited.
     ///
-    /// Queue 15 may have no slot. At least one slot must have a weight above 0.
+    /// Queue 15 must not have a slot. At least one slot must have a weight above 0.
     pub fn new(
         queues: usize,
         high: &[Slot],
@@ -86,13 +86,13 @@ impl TwoLevelTables {
         if high.served | low.served == 0 {
             return Err(SchedulerError::NoWeight);
         }
-        // With a limit of 0, any packet uses up the single unit.
+        // With a limit of 0, any packet uses up this single unit.
         let units = (i64::from(high_limit) * UNITS_OF_LIMIT).max(1);
         let limit_units = (high_limit != NO_LIMIT).then_some(units);
         Ok(Self { high, low, limit_units, left_units: units })
     }
 
-    /// Bit mask of queues that can be served: those with a weight, and queue 15.
+    /// Returns the bit mask of queues that can be served: those with a weight, and queue 15.
     pub const fn served(&self) -> u64 {
         self.high.served | self.low.served | 1 << FIRST_QUEUE
     }
@@ -125,7 +125,7 @@ struct Turns {
     served: u64,
     count: usize,
     current: usize,
-    /// Unused weight of the current slot; its turn is over at 0 and below.
+    /// Unused weight of the current slot in units of 64 bytes; its turn ends at 0 or below.
     left_units: i64,
     slots: [Slot; SLOTS_MAX],
 }
@@ -156,7 +156,7 @@ impl Turns {
         Ok(turns)
     }
 
-    /// Serves a queue; at least one eligible queue must have a weight.
+    /// At least one eligible queue must have a weight.
     fn serve(&mut self, eligible: u64, units: impl Fn(usize) -> i64) -> usize {
         let can_send = |slot: Slot| eligible >> slot.queue & 1 == 1;
         if self.left_units <= 0 || !can_send(self.slots[self.current]) {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
 
-    /// A packet costs 2 units. Slot 0:3 sends two packets: 3 -> 1 -> -1.
+    /// Each packet costs 2 units: slot 0:3 sends two packets, 3 -> 1 -> -1.
     #[test]
     fn packet_is_sent_while_any_weight_remains() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -220,8 +220,8 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, sets), [0, 1, 0, 0, 0, 1].map(Some));
     }
 
-    /// The limit is 64 units. A packet of 2,048 bytes costs 32 units and one of 2,049 bytes 33: two
-    /// of either are sent. At 1,024 bytes, 16 units, four are.
+    /// The limit is 64 units. Packets of 2,048 bytes cost 32 units and packets of 2,049 bytes cost
+    /// 33: two are sent in either case. At 1,024 bytes (16 units), four are sent.
     #[test]
     fn high_priority_yields_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
@@ -232,8 +232,8 @@ mod tests {
         assert_eq!(order(&mut tables(), 1_024, [0b11; 8]), four);
     }
 
-    /// High priority alone uses up its limit of two packets and continues; a packet of low priority
-    /// restores the limit.
+    /// High priority uses up its limit of two packets and continues while low priority is idle; a
+    /// low-priority packet restores the limit.
     #[test]
     fn high_limit_is_consumed_while_low_priority_is_idle() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();

@@ -1,17 +1,17 @@
-//! VirtualClock: packets are stamped as if each queue had its own channel at its rate; the smallest
-//! stamp is first.
+//! VirtualClock: packets are stamped as if each queue had a private channel at its rate, and the
+//! smallest stamp is served first.
 //!
 //! ```text
 //!   stamp = max(arrival, stamp of the packet before it) + length / rate
 //! ```
 //!
 //! Source: Zhang, "VirtualClock: a new traffic control algorithm for packet switching networks",
-//! 1990, as used by the routers of Yum et al. 2002, section 3. The choice depends on arrivals and
-//! cannot stripe.
+//! 1990, as used by the routers of Yum et al. 2002, section 3. The choice depends on arrivals, so
+//! the scheduler cannot stripe.
 //!
-//! Invariants: stamps in a queue increase; under backlog, between two packets of a queue that needs
-//! time `t` per packet, a queue that needs `t'` sends at most `ceil(t / t')` + 1 packets. Queues
-//! without a rate come last, earliest arrival first.
+//! Invariants: stamps in a queue increase; under backlog, if queue A needs time `t` per packet at
+//! its rate and queue B needs `t'`, B sends at most `ceil(t / t')` + 1 packets between two packets
+//! of A. Queues without a rate are served last, in order of arrival.
 
 use core::num::NonZeroU64;
 
@@ -20,11 +20,11 @@ use crate::{Arbiter, Head, Ready, SchedulerError};
 
 const SECOND_PS: u128 = 1_000_000_000_000;
 
-/// Number of binary places of the time per byte, which avoid a division; the error is far below a
-/// ps per packet.
+/// Number of fractional bits of the time per byte. Fixed-point times avoid a division; the error is
+/// far below 1 ps per packet.
 const PLACES: u32 = 32;
 
-/// VirtualClock with a rate per queue.
+/// VirtualClock arbiter with a rate per queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualClock<const CAPACITY: usize> {
     queues: [Queue; CAPACITY],
@@ -32,7 +32,7 @@ pub struct VirtualClock<const CAPACITY: usize> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Queue {
-    /// Time per byte in 2^-32 ps; `None` for best effort.
+    /// Time per byte in units of 2^-32 ps; `None` for best effort.
     byte_parts: Option<u128>,
     stamp_ps: u64,
 }
@@ -46,7 +46,7 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// Stamp to the nearest ps; best effort comes last.
+    /// Stamp of `head`, rounded to 1 ps; best effort gets the largest stamp.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);
@@ -57,7 +57,7 @@ impl Queue {
 }
 
 impl<const CAPACITY: usize> VirtualClock<CAPACITY> {
-    /// Creates an arbiter from rates in bytes per second; `None` is best effort.
+    /// Creates an arbiter from rates in bytes per second; `None` means best effort.
     pub fn new(rates_bytes_per_second: &[Option<NonZeroU64>]) -> Result<Self, SchedulerError> {
         check_count::<CAPACITY>(rates_bytes_per_second.len())?;
         let mut queues = [Queue::default(); CAPACITY];
@@ -94,12 +94,12 @@ mod tests {
         let head = |arrival_ps| Head { length_bytes: 1_000, arrival_ps };
         let heads = [head(0), head(0), head(0)];
         let order: [_; 6] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[7], &heads)));
-        // Stamps in us: queue 0 at 1, 2, 3, 4; queue 1 at 2, 4; of equal stamps, that of the lower
-        // queue is first.
+        // Stamps in us: queue 0 at 1, 2, 3, 4; queue 1 at 2, 4. The lower queue wins a tie.
         assert_eq!(order, [0, 0, 1, 0, 0, 1].map(Some));
         assert_eq!(arbiter.serve(&Ready::new(&[0b100], &heads)), Some(2));
 
-        // Queue 0 was idle until 10 us: its clock restarts there, without credit for the idle time.
+        // Queue 0 was idle until 10 us: its clock restarts at 10 us, without credit for the idle
+        // time.
         let later = [head(10_000_000), head(0), head(0)];
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[3], &later)));
         assert_eq!(order, [1, 1, 1, 0].map(Some));
@@ -111,7 +111,7 @@ mod tests {
         let stamp_ps = |length_bytes| queue.stamp_ps(Head { length_bytes, arrival_ps: 0 });
         assert_eq!([stamp_ps(1), stamp_ps(2), stamp_ps(3_000)], [338, 672, 1_000_005]);
         assert_eq!(stamp_ps(u32::MAX), 1_431_655_765_000 + 5);
-        // At one byte per second the longest length takes 136 years, later than all stamps.
+        // At 1 B/s, the maximum length takes 136 years, beyond the range of stamps.
         let slow = Queue::new(NonZeroU64::new(1));
         assert_eq!(slow.stamp_ps(Head { length_bytes: 2, arrival_ps: 7 }), 2_000_000_000_007);
         assert_eq!(slow.stamp_ps(Head { length_bytes: u32::MAX, arrival_ps: 7 }), u64::MAX);

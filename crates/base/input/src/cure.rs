@@ -1,4 +1,4 @@
-//! Suggested corrections for a value whose form its key does not accept.
+//! Suggested corrections for values of the wrong form.
 //!
 //! ```text
 //! [traffic]            a table for a list of tables:       write `[[traffic]]`
@@ -11,7 +11,7 @@ use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Value, words};
 use serde::de::DeserializeOwned;
 
-/// Text that a key of arbitrary text accepts, but a key of quantities refuses.
+/// Probe that a text key accepts but a quantity key refuses.
 const NO_QUANTITY: &str = "?";
 
 pub(crate) enum Cure {
@@ -20,8 +20,8 @@ pub(crate) enum Cure {
 }
 
 impl Cure {
-    /// Tries each correction by reading the tree again, since only the reader determines the values
-    /// of a key. A suggested form is always accepted at its place.
+    /// Tries each correction by reading the tree again, since only deserialization shows the forms
+    /// that a key accepts.
     pub(crate) fn find<T: DeserializeOwned>(root: &Value, fault: &Fault) -> Option<Self> {
         let steps = fault.steps();
         let value = steps.iter().try_fold(root, |value, step| value.child(step))?;
@@ -53,7 +53,7 @@ fn list<T: DeserializeOwned>(root: &Value, steps: &[Step], value: &Value) -> Opt
     let wrapped = Value { data: Data::Array(vec![value.clone()]), origin: value.origin.clone() };
     let mut entry = steps.to_vec();
     entry.push(Step::Index(0));
-    // An unknown or missing key inside the table shows that a table is permitted here.
+    // An unknown or missing key inside the table shows that a table is accepted here.
     let refused = |fault: &Fault| {
         let at = fault.steps();
         at == steps || (at == entry && fault.is_wrong_value())

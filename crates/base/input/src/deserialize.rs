@@ -26,7 +26,7 @@ pub(crate) fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, Fault> {
     T::deserialize(Reader(root)).map_err(|fault| place(fault, root))
 }
 
-/// Sets the origin of `fault` to that of `value` or of its faulty key.
+/// Sets the fault's origin, unless known, to its faulty key or to `value`.
 fn place(fault: Fault, value: &Value) -> Fault {
     let key = match (&value.data, fault.unplaced_key()) {
         (Data::Table(table), Some(name)) => table.entry(name),
@@ -128,7 +128,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.deserialize_tuple(length, visitor)
     }
 
-    /// Reads a struct from a table; refuses the list of field values that serde would also accept.
+    /// Refuses the list of field values that serde would also accept for a struct.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -301,7 +301,7 @@ impl<'de> EnumAccess<'de> for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// Reads the parameters of an alternative; those of a bare name are an empty table.
+    /// Reads the parameters of an alternative, an empty table for a bare name.
     fn parameters<T>(self, read: impl FnOnce(Reader<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let value = match self.content {
             Some(content) => content,

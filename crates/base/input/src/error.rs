@@ -1,4 +1,4 @@
-//! Input errors, printed for users (`Display`) and as JSON for programs (`to_json`).
+//! Input errors, as text for users (`Display`) or JSON for programs (`to_json`).
 //!
 //! ```text
 //! scenario.toml:12:3: unknown key `laod` in `traffic[0]`
@@ -15,14 +15,14 @@ const LISTED_MAX: usize = 24;
 
 pub(crate) const KNOWN_KEYS: &str = "known keys";
 
-/// Name of an alternative of a key in other simulators or the literature.
+/// Name used by another simulator or the literature for one of our alternatives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OtherName {
     /// Foreign name in lower case, with `-` between words.
     pub name: &'static str,
-    /// Equivalent or nearest alternative in Gingham.
+    /// Equivalent or nearest name in Gingham.
     pub ours: &'static str,
-    /// Difference between the two; `None` for synonyms.
+    /// Difference in meaning; `None` for synonyms.
     pub differs: Option<&'static str>,
 }
 
@@ -32,13 +32,13 @@ impl OtherName {
         Self { name, ours, differs: None }
     }
 
-    /// Creates a name whose meaning differs from the nearest alternative.
+    /// Creates a name whose meaning differs from the nearest name in Gingham.
     pub const fn near(name: &'static str, ours: &'static str, differs: &'static str) -> Self {
         Self { name, ours, differs: Some(differs) }
     }
 }
 
-/// Error in an input and its position; `Display` prints one to four lines.
+/// Input error with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputError(Box<Report>);
 
@@ -50,7 +50,7 @@ struct Report {
     message: String,
     excerpt: Option<String>,
     expected: Vec<String>,
-    /// Description of the names in `expected`, such as "known keys".
+    /// Introduction to the names in `expected`, such as "known keys".
     heading: Option<&'static str>,
     nearest: Option<String>,
     unknown: Option<String>,
@@ -60,10 +60,10 @@ struct Report {
 }
 
 impl InputError {
-    /// Creates an error from its parts, such as those of an error of another format.
+    /// Creates an error from its parts.
     ///
-    /// `key` is for programs, and `message` should also contain it. `expected` is one description
-    /// ("a port number") or several names.
+    /// `key` is only output by [`Self::to_json`], so `message` should contain it too. `expected` is
+    /// a single description ("a port number") or several names.
     pub fn from_parts(
         file: &str,
         line: Option<u32>,
@@ -80,14 +80,14 @@ impl InputError {
         error
     }
 
-    /// Sets the error code for programs, such as `file-syntax`.
+    /// Sets the stable error code, such as `file-syntax`.
     #[must_use]
     pub fn coded(mut self, code: &'static str) -> Self {
         self.0.code = Some(code);
         self
     }
 
-    /// Error code for programs, set by [`Self::coded`] or derived.
+    /// Returns the error code set by [`Self::coded`], or a code derived from the error.
     pub fn code(&self) -> &'static str {
         let report = &*self.0;
         let is_list = report.heading.is_some() || report.expected.len() > 1;
@@ -101,7 +101,7 @@ impl InputError {
         })
     }
 
-    /// Adds further faults of the source, and how many more there are.
+    /// Adds further faults of the same source, and the number of faults not listed.
     #[must_use]
     pub fn with_others(mut self, others: Vec<Self>, unnamed: usize) -> Self {
         self.0.others = others;
@@ -109,7 +109,7 @@ impl InputError {
         self
     }
 
-    /// Adds the list of `known` names under `heading`, and the name nearest to `found`.
+    /// Adds the list of `known` names under `heading`, and the known name nearest to `found`.
     #[must_use]
     pub fn suggesting<S: AsRef<str>>(
         mut self,
@@ -198,8 +198,9 @@ impl InputError {
         self
     }
 
-    /// Error as JSON: `code`, `file`, `line`, `column`, `key`, `message`, `expected` and `nearest`,
-    /// null if unknown; with several faults, also `others` and the total number `faults`.
+    /// Returns the error as JSON: `code`, `file`, `line`, `column`, `key`, `message`, `expected`
+    /// and `nearest`, null if unknown. For several faults, `others` lists the rest and `faults` is
+    /// the total number.
     pub fn to_json(&self) -> serde_json::Value {
         let report = &*self.0;
         let mut json = json!({

@@ -1,7 +1,7 @@
-//! Faults raised by serde, turned into an [`InputError`] at the root.
+//! Deserialization faults, converted to an [`InputError`] at the root.
 //!
-//! The first enclosing key or value gives a fault its origin; every enclosing table and list adds a
-//! step to its path.
+//! The innermost key or value sets a fault's origin; every enclosing table and list adds a step to
+//! its path.
 
 use crate::error::KNOWN_KEYS;
 use crate::path::{self, Step};
@@ -74,7 +74,7 @@ impl Fault {
         }
     }
 
-    /// Reports a bare name as a name, not as its empty table.
+    /// Reports a bare name as such, not as its empty parameter table.
     pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {
             *found = format!("only the name \"{name}\"");

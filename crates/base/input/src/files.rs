@@ -1,4 +1,4 @@
-//! Files given by the user, and their digests for the run record.
+//! Input files and their digests for the run record.
 
 use crate::InputError;
 use serde::Serialize;
@@ -8,19 +8,19 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// File given by a scenario.
+/// File named by a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileRead {
-    /// Key with the path of the file, such as `topology.file`.
+    /// Key that names the file, such as `topology.file`.
     pub key: String,
     /// Path of the file.
     pub path: String,
-    /// SHA-256 of the contents in hexadecimal.
+    /// Hexadecimal SHA-256 of the contents.
     pub sha256: String,
 }
 
 impl FileRead {
-    /// Reads the file that `key` names.
+    /// Reads the file named by `key`, together with its digest.
     pub fn open(key: &str, path: &Path) -> io::Result<(Self, Vec<u8>)> {
         let bytes = fs::read(path)?;
         let path = path.display().to_string();
@@ -29,7 +29,7 @@ impl FileRead {
     }
 }
 
-/// Reads a file given by the user.
+/// Reads an input file.
 pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     fs::read(path).map_err(|error| {
         let message = format!("the file cannot be read: {error}");
@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     })
 }
 
-/// SHA-256 of bytes in hexadecimal.
+/// Returns the hexadecimal SHA-256 of `bytes`.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("a string takes any text");

@@ -4,7 +4,7 @@
 //! format = 1
 //! ```
 //!
-//! The number is checked first, because a later format may have unknown keys.
+//! The number is checked before any other key, because later formats may have unknown keys.
 
 use crate::value::Data;
 use crate::{InputError, Tree};
@@ -14,7 +14,7 @@ const KEY: &str = "format";
 /// Current format number.
 pub const FORMAT: u32 = 1;
 
-/// Default format of files without a number.
+/// Returns the default format of files without a number.
 pub const fn present() -> u32 {
     FORMAT
 }

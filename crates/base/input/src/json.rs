@@ -1,15 +1,15 @@
-//! Values passed as JSON by the Python side.
+//! JSON values passed from Python.
 
 use crate::fault::Fault;
 use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Tree, Value};
 use serde_json::Value as Json;
 
-/// Maximum nesting depth, greater than in any scenario; it protects the stack.
+/// Maximum nesting depth, greater than in any scenario, to protect the stack.
 pub(crate) const DEPTH_MAX: usize = 64;
 
 impl Tree {
-    /// Creates a tree from a scenario built by a program; omits keys with a null value.
+    /// Creates a tree from JSON values; keys with a null value are omitted.
     pub fn from_json(source: &str, json: &Json) -> Result<Self, InputError> {
         let origin = Origin::whole(source);
         let root = value(json, &origin, DEPTH_MAX).and_then(|root| match root.data {

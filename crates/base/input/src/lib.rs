@@ -1,4 +1,4 @@
-//! Reader of scenario text into typed values, with positions.
+//! Scenario reader: TOML text to typed values, with source positions for errors.
 //!
 //! ```text
 //! scenario.toml ────────parse─────► Tree ──read──► T: Deserialize
@@ -7,10 +7,9 @@
 //! a name that does not exist ──origin(path)──► InputError: where, what, expected, nearest
 //! ```
 //!
-//! A [`Tree`] holds the written values and, for each key and value, its [`Origin`]. serde reads
-//! typed values from the tree. Every error is one [`InputError`]. Enums are read externally tagged:
-//! a bare name, or a table with the variant name as its only key. A bare name selects a variant
-//! with all parameters at their defaults.
+//! A [`Tree`] holds the written values and the [`Origin`] of each key and value; serde reads typed
+//! values from it. Every error is an [`InputError`]. Enums are externally tagged: a table with the
+//! variant name as its only key, or a bare name for a variant with default parameters.
 //!
 //! Sources: TOML v1.1 (toml.io) without dates; the serde data model (serde.rs).
 //!
@@ -51,10 +50,10 @@ pub use value::{Data, Entry, Origin, Table, Value};
 
 use serde::Serialize;
 
-/// TOML text of a scenario, for the run record.
+/// Formats a scenario as TOML text for the run record.
 ///
 /// # Panics
-/// `value` has a map with keys other than text, or a whole number beyond 64 bits with sign.
+/// `value` has a map with non-text keys, or an integer outside the range of `i64`.
 pub fn to_toml(value: &impl Serialize) -> String {
     toml::to_string(value).expect("our own types can be written as TOML")
 }

@@ -1,21 +1,21 @@
-//! Names of earlier versions. Scenarios that use one are refused with a message that gives the
-//! present name.
+//! Names of earlier versions. Scenarios that use them are refused with a message that gives the
+//! current names.
 
 use crate::path::{self, Step};
 use crate::{Data, InputError, Tree, Value};
 use serde::Serialize;
 use std::fmt;
 
-/// A renamed key, value, column, engine or example.
+/// Former name of a key, value, column, engine or example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct OldName {
-    /// Kind of name: `key` (of a scenario, a dotted path), `value` (of a key, its path with the
-    /// value as the last step), `column` (of a table or summary), `engine` or `example`. The step
-    /// `*` of a path is any entry of a list.
+    /// Category: `key` (a dotted path in a scenario), `value` (the path of its key, with the value
+    /// as the last step), `column` (of a table or summary), `engine` or `example`. The path step
+    /// `*` matches any list entry.
     pub what: &'static str,
     /// Former name.
     pub old: &'static str,
-    /// Current name. Its path differs from that of the former name in the last step only.
+    /// Current name. Paths differ from the former name only in the last step.
     pub new: &'static str,
 }
 
@@ -35,7 +35,7 @@ impl OldName {
         Self { what: "column", old, new }
     }
 
-    /// First path of the tree that uses this name.
+    /// Returns the first path in the tree that uses the former name.
     fn written(&self, tree: &Tree) -> Option<String> {
         let steps: Vec<&str> = self.old.split('.').collect();
         let mut found = Vec::new();
@@ -60,8 +60,8 @@ impl fmt::Display for OldName {
     }
 }
 
-/// Finds the first path below `value` that matches `steps` and leads to an accepted value, and
-/// appends its steps to `found`.
+/// Finds the first path below `value` that matches `steps` and leads to an accepted value; appends
+/// it to `found`.
 fn first_path(
     value: &Value,
     steps: &[&str],
@@ -85,7 +85,7 @@ fn first_path(
     })
 }
 
-/// Refuses a scenario with old keys or values; one message lists them all.
+/// Refuses a scenario with old keys or values in a single message.
 pub(crate) fn refuse(tree: &Tree, names: &[OldName]) -> Result<(), InputError> {
     let written = names.iter().filter_map(|name| Some((name, name.written(tree)?)));
     let written: Vec<(&OldName, String)> = written.collect();

@@ -1,16 +1,16 @@
-//! Overrides: a dotted path and a new value, applied on top of a file.
+//! Overrides: new values for dotted paths of a scenario.
 //!
 //! ```text
 //! traffic.0.load = 0.4      a key of the first entry of a list
-//! traffic.1      = {…}      one more entry, if there is one so far
-//! traffic.bulk.load = 0.4    the same of the entry with that `name`
+//! traffic.1      = {…}      a second entry, if the list has one entry
+//! traffic.bulk.load = 0.4    a key of the entry with `name = "bulk"`
 //! routing.algorithm = up-down
 //! routing.algorithm.up-down.root = 3    also if the file has only the bare name
 //! traffic.0.length.fixed = 512 B        also if the file has another alternative, now replaced
 //! ```
 //!
-//! Missing tables and lists on the path are created. Of successive overrides, the last one applies.
-//! Of simultaneous overrides, as by the axes of a sweep, two alternatives are a contradiction.
+//! Missing tables and lists on the path are created. The last of several successive overrides
+//! applies. Simultaneous overrides, such as those of sweep axes, must not select two alternatives.
 //! Invariant: a failed override changes nothing.
 
 use crate::convert::Places;
@@ -20,7 +20,8 @@ use crate::{Data, Entry, InputError, Origin, Table, Tree, Value, json, nearest, 
 use toml::de::DeValue;
 
 impl Tree {
-    /// Sets the value at `path` to `text`, read as a TOML value or else taken literally.
+    /// Sets the value at `path` to `text`, parsed as TOML if possible and otherwise taken
+    /// literally.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), InputError> {
         let text = text.trim();
         let origin = Origin::whole(words::clip(&format!("--set {}={text}", path.trim()), 80));
@@ -35,7 +36,7 @@ impl Tree {
         self.set_values([(path, value)])
     }
 
-    /// Sets several values together; none may replace an alternative set by another.
+    /// Sets several values together; a value must not replace an alternative set by another.
     pub(crate) fn set_values<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, &'a serde_json::Value)>,
@@ -47,7 +48,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns a dotted path with every list entry given by its index; steps beyond the tree stay
+    /// Returns the dotted path with list entries given by index. Steps beyond the tree remain
     /// unchanged.
     pub fn placed(&self, path: &str) -> Result<String, InputError> {
         let origin = Origin::whole(words::clip(path.trim(), 80));
@@ -99,7 +100,7 @@ fn steps_of(path: &str, origin: &Origin) -> Result<Vec<Step>, InputError> {
     if steps.is_empty() { Err(whole("the path is empty".to_owned())) } else { Ok(steps) }
 }
 
-/// Parses a TOML value. A single unsupported value (a date, for example) is taken as text; inside a
+/// Parses a TOML value. An unsupported single value, such as a date, is taken as text; inside a
 /// table or list it is an error.
 fn from_text(text: &str, origin: &Origin) -> Result<Value, Fault> {
     let places = Places { whole: origin.clone(), positions: None };
@@ -126,7 +127,7 @@ struct Assignment<'a> {
 }
 
 impl Assignment<'_> {
-    /// Puts `new` at the path; `target` is the value after `depth` steps.
+    /// Sets the value at the path to `new`; `target` is the value after `depth` steps.
     fn put(&self, depth: usize, target: &mut Value, mut new: Value) -> Result<(), InputError> {
         let Some(step) = self.steps.get(depth) else {
             new.note_keys(self.round);
@@ -136,7 +137,7 @@ impl Assignment<'_> {
         match &mut target.data {
             Data::Table(table) => self.put_in_table(depth, table, new),
             Data::Array(items) => self.put_in_list(depth, items, new),
-            // An alternative given by its bare name gets parameters or is replaced.
+            // An alternative given as a bare name gets parameters or is replaced.
             Data::String(_) if matches!(step, Step::Name(_)) => {
                 let mut choice = Value::empty_table(self.origin.clone());
                 self.put(depth, &mut choice, new)?;

@@ -1,18 +1,18 @@
 //! Dotted paths: `traffic.0.load`, `traffic[0].load`, `classes."best effort".share`.
 //!
-//! Both forms are read; messages show the one with brackets.
+//! Both index notations are read; messages use brackets.
 
 use crate::words::{clip, visible};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Maximum number of steps, which limits the nesting of a long override.
+/// Maximum number of steps, which limits the nesting created by an override.
 const STEPS_MAX: usize = 64;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Name(String),
-    /// Index of a list entry, from 0; in a table, the key with these digits.
+    /// Index of a list entry, from 0. In a table, the key with these digits.
     Index(usize),
 }
 
@@ -72,7 +72,7 @@ fn first(text: &str) -> Result<(Step, &str), String> {
     }
 }
 
-/// Reads a bare step: digits without leading zeros are an index.
+/// Only digits without leading zeros are an index.
 fn bare(name: &str) -> Step {
     match name.parse::<usize>() {
         Ok(index) if index.to_string() == name => Step::Index(index),
@@ -97,7 +97,7 @@ pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     clip(&text, 120)
 }
 
-/// Path in the notation of overrides, `traffic.0.load`, without shortening.
+/// Formats a path as in overrides (`traffic.0.load`), without shortening.
 pub(crate) fn dotted(steps: &[Step]) -> String {
     let written = |step: &Step| match step {
         Step::Index(index) => index.to_string(),

@@ -1,37 +1,37 @@
-//! Scenario sources: a file or a text, with changes from the command line and programs.
+//! Scenario sources: a file, a text or a run record, with overrides applied.
 //!
 //! ```text
 //!   file, text or record ──► Tree ──changes, one after the other──► Tree ──read, fill in──► S
 //! ```
 //!
-//! Invariant: every fault of `scenario` can be reported with its place in `tree`.
+//! Invariant: every fault in `scenario` can be reported with its position in `tree`.
 
 use crate::{InputError, OldName, OtherName, Tree, digest, format, old_names, read};
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// Type of a scenario.
+/// Scenario type that can be read from TOML.
 pub trait Scenario: DeserializeOwned {
     /// Whether files may have the key `format`.
     const HAS_FORMAT: bool = false;
 
-    /// Example values of required keys, for the message about a missing key.
+    /// Example values of required keys, shown when a key is missing.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
     /// Default names of unnamed list entries, for each list key.
     const UNNAMED: &'static [(&'static str, &'static str)] = &[];
 
-    /// Names of earlier versions; scenarios that use one are refused before anything is read.
+    /// Renamed keys and values. A scenario that uses an old name is refused before it is read.
     const OLD_NAMES: &'static [OldName] = &[];
 
-    /// Names of alternatives in other simulators or the literature.
+    /// Names used by other simulators or the literature for our alternatives.
     const OTHER_NAMES: &'static [OtherName] = &[];
 
-    /// Fills in omitted values that depend on other values, such as generated names.
+    /// Fills in omitted values that derive from other values, such as generated names.
     fn fill_in(&mut self);
 
-    /// Refuses keys that moved to another table, before anything is read.
+    /// Refuses keys that moved to another table; called before the scenario is read.
     fn refuse_old(_tree: &Tree) -> Result<(), InputError> {
         Ok(())
     }
@@ -40,9 +40,9 @@ pub trait Scenario: DeserializeOwned {
 /// Change of the value at a dotted path.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// Path and text of `--set`.
+    /// Path and text of a `--set` option.
     Text(String, String),
-    /// Path and value given by a program.
+    /// Path and value set by a program.
     Value(String, serde_json::Value),
 }
 
@@ -55,18 +55,18 @@ impl Change {
     }
 }
 
-/// Changes applied in order, and the seed last. Of several texts for a key the last one applies;
-/// consecutive values apply together and may not contradict each other.
+/// Overrides applied in order, the seed last. Among several texts for a key, the last one applies;
+/// consecutive values apply together and must not contradict each other.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// Changes in order of application.
     pub changes: Vec<Change>,
-    /// New seed, if any.
+    /// New seed; `None` keeps the scenario's seed.
     pub seed: Option<u64>,
 }
 
 impl Overrides {
-    /// Creates overrides from texts, as (dotted path, text).
+    /// Creates overrides from (dotted path, text) pairs.
     pub fn texts(settings: Vec<(String, String)>) -> Self {
         let change = |(path, text)| Change::Text(path, text);
         Self { changes: settings.into_iter().map(change).collect(), seed: None }
@@ -88,13 +88,13 @@ impl Overrides {
 /// Scenario with the positions of its keys.
 #[derive(Clone, Debug)]
 pub struct Source<S> {
-    /// Scenario as written.
+    /// Scenario as written, with overrides.
     pub tree: Tree,
     /// Typed scenario.
     pub scenario: S,
-    /// Folder that relative paths refer to.
+    /// Base folder of relative paths.
     pub folder: PathBuf,
-    /// SHA-256 of the file in hexadecimal.
+    /// Hexadecimal SHA-256 of the file or text before overrides.
     pub digest: String,
 }
 
@@ -107,7 +107,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder, digest(&bytes), overrides)
     }
 
-    /// Reads a text; `name` replaces the file name in messages.
+    /// Reads a text. Messages use `name` instead of a file name.
     pub fn parse(
         name: &str,
         text: &str,
@@ -118,7 +118,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
     }
 
-    /// Restores a scenario from a run record; a null value means an omitted key.
+    /// Restores a scenario from the values of a run record; null means an omitted key.
     pub fn restore(
         name: &str,
         values: &serde_json::Value,
@@ -129,7 +129,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder.to_path_buf(), digest.to_owned(), &Overrides::default())
     }
 
-    /// Reads a scenario contained at `path` in another file.
+    /// Reads the scenario embedded at `path` in another file.
     pub fn within(tree: &Tree, path: &str, folder: &Path) -> Result<Self, InputError> {
         let missing = || InputError::at(tree, path, "there is no scenario");
         let root = tree.get(path).cloned().ok_or_else(missing)?;
@@ -137,7 +137,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(part, folder.to_path_buf(), String::new(), &Overrides::default())
     }
 
-    /// Returns this scenario with further changes.
+    /// Returns the scenario with further overrides.
     pub fn with(&self, overrides: &Overrides) -> Result<Self, InputError> {
         Self::from_tree(self.tree.clone(), self.folder.clone(), self.digest.clone(), overrides)
     }
@@ -164,7 +164,7 @@ impl<S: Scenario> Source<S> {
 }
 
 impl<S> Source<S> {
-    /// Path of a file that the scenario names.
+    /// Returns the path of a file named by the scenario.
     pub fn path_of(&self, name: impl AsRef<str>) -> PathBuf {
         self.folder.join(name.as_ref())
     }

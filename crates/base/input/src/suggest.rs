@@ -1,18 +1,18 @@
-//! Suggestion of the nearest existing name.
+//! Suggestions of similar names.
 
 use strsim::damerau_levenshtein;
 
-/// Name among `known` closest to `found`, if one is close enough.
+/// Returns the known name closest to `found`, or `None` if none is similar.
 ///
-/// Case is ignored, and `-` equals `_`. A name is close if at most one character in three must be
+/// Case is ignored, and `-` equals `_`. Names are similar if at most one character in three must be
 /// inserted, deleted, replaced or swapped with its neighbour (Damerau-Levenshtein distance), or if
-/// one name starts with the other and they share three characters. Of equally near names the first
-/// is returned.
+/// one name starts with the other and has at least three characters. The first of equally close
+/// names is returned.
 pub fn nearest<'a, S>(found: &str, known: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
 where
     S: AsRef<str> + ?Sized + 'a,
 {
-    // Maximum length that is compared, longer than all known names; it bounds the comparison time.
+    // Maximum length in bytes, longer than all known names; it bounds the comparison time.
     const LENGTH_MAX: usize = 80;
     if found.len() > LENGTH_MAX {
         return None;

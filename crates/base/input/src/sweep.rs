@@ -1,4 +1,4 @@
-//! Sweep files: a base scenario and the varied keys.
+//! Sweep files: a base scenario and the keys to vary.
 //!
 //! ```text
 //! sweep.toml ──► Tree ──read──► SweepFile ──► points, runs   (Python)
@@ -22,64 +22,64 @@ pub struct SweepFile {
     pub format: u32,
     /// Title of the sweep.
     pub title: Option<String>,
-    /// Base: a scenario file, or the name of an example.
+    /// Base scenario: a file name, or the name of an example.
     pub base: Option<String>,
-    /// Base, if contained in the sweep file itself.
+    /// Base scenario embedded in the sweep file.
     pub scenario: Option<Map<String, Value>>,
-    /// Seed of all replications.
+    /// Base seed of the replications.
     #[serde(default = "one", deserialize_with = "seed")]
     pub seed: u64,
-    /// Runs of each point.
+    /// Runs per grid point.
     #[serde(default = "one", deserialize_with = "replications")]
     pub replications: u64,
-    /// Tables stored for each run.
+    /// Result tables stored for each run.
     #[serde(default)]
     pub keep: Vec<String>,
-    /// SQL condition over the columns of the axes.
+    /// SQL condition over the axis columns that selects grid points.
     pub r#where: Option<String>,
-    /// Changes to the base for all points, by dotted path.
+    /// Changes to the base scenario for all grid points, by dotted path.
     #[serde(default)]
     pub set: Map<String, Value>,
-    /// Dimensions of the grid.
+    /// Axes of the grid.
     #[serde(default)]
     pub axis: Vec<SweepAxis>,
-    /// Other top-level keys.
+    /// Unrecognised top-level keys.
     #[serde(flatten, skip_serializing)]
     pub others: Map<String, Value>,
 }
 
-/// Dimension of the grid.
+/// Axis of the parameter grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepAxis {
-    /// Name of the column, or names of the columns.
+    /// Result column name, or names of several columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Value>,
-    /// Single varied key.
+    /// Dotted path of a single varied key.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
-    /// Several keys, each set to the value times a factor.
+    /// Keys and factors: each key is set to the axis value times its factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Keyed<Number>>,
-    /// Several keys that advance together, each with a list or range of values.
+    /// Keys that vary in step, each with its own list or range of values.
     #[serde(skip_serializing_if = "Option::is_none")]
     zip: Option<Keyed<Values>>,
-    /// Named alternatives, each with its changes.
+    /// Named alternatives, each with its changes by dotted path.
     #[serde(skip_serializing_if = "Option::is_none")]
     choices: Option<Keyed<Map<String, Value>>>,
     /// Values of `key` or `keys`.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Value>>,
-    /// Values as a range.
+    /// Range of values of `key` or `keys`.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<Map<String, Value>>,
 }
 
 impl SweepFile {
-    /// Reads a sweep file.
+    /// Reads and checks a sweep file.
     ///
     /// # Errors
-    /// The file has a later format, a key has a wrong type, or an axis contradicts itself.
+    /// The file has a later format, a key has a wrong type, or an axis is inconsistent.
     pub fn read(tree: &Tree) -> Result<Self, InputError> {
         format::require_present(tree)?;
         let file: Self = tree.read()?;
@@ -126,7 +126,7 @@ impl SweepAxis {
     }
 }
 
-/// Values of a key that advances with others.
+/// Values of one key of a `zip` axis.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a list or a range")]
 enum Values {
@@ -134,7 +134,7 @@ enum Values {
     Range(Map<String, Value>),
 }
 
-/// Values for each key, at least one, in the order of the file.
+/// Nonempty table of keys in file order.
 #[derive(Clone, PartialEq, Debug)]
 struct Keyed<T>(Vec<(String, T)>);
 

@@ -1,11 +1,11 @@
-//! Tree of written values: tables, lists and plain values, each with its origin.
+//! Tree of tables, lists and plain values, each with its source position.
 //!
 //! ```text
 //! [[traffic]]          root ─ traffic ─ [ 0 ] ─ load ─ 0.4   (scenario.toml:2:8)
 //! load = 0.4
 //! ```
 //!
-//! Invariant: the keys of a table differ, and are in the order of the text.
+//! Invariant: the keys of a table are unique and in text order.
 
 use crate::convert::Places;
 use crate::error::InputError;
@@ -26,7 +26,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads TOML text; `source` is the name shown in messages.
+    /// Parses TOML text; `source` is the name shown in messages.
     pub fn parse(source: &str, text: &str) -> Result<Self, InputError> {
         let table = syntax::parse(source, text)?;
         let whole = Origin::whole(source);
@@ -35,28 +35,28 @@ impl Tree {
         Ok(Self { root: Value { data: Data::Table(table), origin: whole }, round: 0, unnamed: &[] })
     }
 
-    /// Reads a TOML file.
+    /// Parses the bytes of a TOML file.
     pub fn from_bytes(source: &str, bytes: &[u8]) -> Result<Self, InputError> {
         let text = str::from_utf8(bytes).map_err(|error| syntax::not_text(source, bytes, error))?;
         Self::parse(source, text)
     }
 
-    /// Outermost table.
+    /// Returns the outermost table.
     pub fn root(&self) -> &Value {
         &self.root
     }
 
-    /// Value at a dotted path such as `traffic.0.hosts` or `traffic[0].hosts`.
+    /// Returns the value at a dotted path such as `traffic.0.hosts` or `traffic[0].hosts`.
     pub fn get(&self, path: &str) -> Option<&Value> {
         path::parse(path).ok()?.iter().try_fold(&self.root, |value, step| value.child(step))
     }
 
-    /// Origin of the value at a dotted path.
+    /// Returns the origin of the value at a dotted path.
     pub fn origin(&self, path: &str) -> Option<Origin> {
         self.get(path).map(|value| value.origin.clone())
     }
 
-    /// Line of the value at a dotted path, or of the enclosing value if it was not written.
+    /// Returns the line of the value at a dotted path, or of its nearest enclosing value if absent.
     pub fn line(&self, path: &str) -> Option<u32> {
         self.nearest_origin(&path::parse(path).unwrap_or_default()).line
     }
@@ -70,15 +70,15 @@ impl Tree {
         value.origin.clone()
     }
 
-    /// Reads a typed value.
+    /// Deserializes the tree.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, InputError> {
         crate::deserialize::read(&self.root)
     }
 }
 
 impl InputError {
-    /// Creates an error about the value at a dotted path, with the origin of the deepest written
-    /// value.
+    /// Creates an error about the value at a dotted path, positioned at its deepest existing
+    /// ancestor.
     pub fn at(tree: &Tree, path: &str, message: impl fmt::Display) -> Self {
         let steps = path::parse(path).unwrap_or_default();
         Self::new(tree.nearest_origin(&steps), message.to_string()).keyed(path::show(&steps), true)

@@ -1,6 +1,6 @@
-//! Unpacking of files compressed by gzip (RFC 1952) or xz (the .xz file format, 1.2).
+//! Decompression of gzip (RFC 1952) and xz (.xz file format 1.2).
 //!
-//! The unpacked size and the memory are bounded, because a few bytes can unpack to a disk of zeros.
+//! The unpacked size and the memory are bounded, because a few bytes can expand to fill a disk.
 
 use crate::InputError;
 use flate2::read::MultiGzDecoder;
@@ -8,16 +8,16 @@ use lzma_rust2::XzReader;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 
-/// Maximum unpacked size: the dump of a fabric of a million hosts.
+/// Maximum unpacked size in bytes; enough for the dump of a fabric of a million hosts.
 const BYTES_MAX: u64 = 512 << 20;
 
-/// Maximum memory for unpacking; `xz -9` needs 65 MiB.
+/// Maximum decompression memory in KiB; `xz -9` needs 65 MiB.
 const MEMORY_KIB_MAX: u32 = 128 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const XZ: &[u8] = b"\xfd7zXZ\0";
 
-/// Unsupported formats: offset of the first bytes, these bytes, name.
+/// Unsupported formats as (offset of the magic bytes, magic bytes, description).
 const OTHERS: [(usize, &[u8], &str); 5] = [
     (0, &[0x28, 0xb5, 0x2f, 0xfd], "compressed with zstd"),
     (0, b"BZh", "compressed with bzip2"),
@@ -28,12 +28,12 @@ const OTHERS: [(usize, &[u8], &str); 5] = [
 
 const ENDINGS: [&str; 2] = ["gz", "xz"];
 
-/// Contents of a possibly compressed file; `name` is shown in errors.
+/// Returns the contents of a possibly compressed file. Errors refer to the file as `name`.
 pub fn unpack<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, InputError> {
     unpack_within(name, bytes, BYTES_MAX)
 }
 
-/// File name without the ending of a compressed file: `net.toml` for `net.toml.gz`.
+/// Removes a compression extension: `net.toml.gz` becomes `net.toml`.
 pub fn unpacked_name(name: &str) -> &str {
     name.rsplit_once('.')
         .filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))

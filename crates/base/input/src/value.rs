@@ -1,22 +1,22 @@
-//! Written values, each with its origin.
+//! Input values with their positions in the source.
 
 use crate::path::Step;
 use std::fmt;
 use std::sync::Arc;
 
-/// Place of a key or a value.
+/// Position of a key or value in its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
     /// File name, or an override such as `--set traffic.0.load=0.4`.
     pub source: Arc<str>,
-    /// Line number, from 1.
+    /// Line number, from 1; `None` without a line.
     pub line: Option<u32>,
-    /// Column number, from 1, in characters.
+    /// Column number, from 1, in characters; `None` without a column.
     pub column: Option<u32>,
 }
 
 impl Origin {
-    /// Origin of a whole source.
+    /// Returns an origin without line and column.
     pub fn whole(source: impl Into<Arc<str>>) -> Self {
         Self { source: source.into(), line: None, column: None }
     }
@@ -35,39 +35,39 @@ impl fmt::Display for Origin {
 /// Value with its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// Contents.
+    /// Contents of the value.
     pub data: Data,
-    /// Origin of the value; for a table, that of its heading.
+    /// Position of the value; for a table, of its heading.
     pub origin: Origin,
 }
 
 /// Contents of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Data {
-    /// Keys and values.
+    /// Table of keys and values.
     Table(Table),
-    /// List.
+    /// List of values.
     Array(Vec<Value>),
-    /// Text.
+    /// Text value.
     String(String),
-    /// Whole number.
+    /// Integer.
     Integer(i64),
-    /// Any other number.
+    /// Non-integer number.
     Float(f64),
-    /// True or false.
+    /// Boolean.
     Bool(bool),
 }
 
-/// Keys and values in the order of the text.
+/// Keys and values in text order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Table {
     /// Entries with unique names.
     pub entries: Vec<Entry>,
-    /// Entries set by the last overrides, including replaced alternatives.
     pub(crate) overridden: Overridden,
 }
 
-/// Indices of the entries that one round of overrides has set.
+/// Indices of the table entries set in the most recent round of overrides, including replaced
+/// alternatives.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
     round: u32,
@@ -85,19 +85,19 @@ impl Overridden {
     }
 }
 
-/// Key and its value.
+/// Key with its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
-    /// Key.
+    /// Key name.
     pub name: String,
-    /// Origin of the key.
+    /// Position of the key.
     pub origin: Origin,
-    /// Value.
+    /// Value of the key.
     pub value: Value,
 }
 
 impl Table {
-    /// Entry of the key `name`.
+    /// Returns the entry named `name`.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
@@ -106,8 +106,8 @@ impl Table {
         Self { entries, overridden: Overridden::default() }
     }
 
-    /// Entries of a table that selects an alternative: those set by the last overrides, or else
-    /// all.
+    /// Candidate entries of a table that selects an alternative: those set by the latest overrides,
+    /// otherwise all.
     pub(crate) fn alternatives(&self) -> Vec<&Entry> {
         match &*self.overridden.places {
             [] => self.entries.iter().collect(),

@@ -1,8 +1,8 @@
-//! Plain wording of serde descriptions and raw text.
+//! Plain wording for error messages.
 
 use serde::de::Unexpected;
 
-/// Shortens a text and makes control characters visible.
+/// Truncates a text and makes control characters visible.
 pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     let mut characters = text.chars();
     let mut clipped: String = characters.by_ref().take(characters_max).map(visible).collect();
@@ -39,7 +39,7 @@ pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// Returns plain words for the descriptions of serde's own types.
+/// Rewords the type descriptions of serde.
 pub(crate) fn expected(words: &str) -> String {
     let count =
         words.strip_prefix("a tuple of size ").or(words.strip_prefix("an array of length "));
@@ -61,7 +61,7 @@ pub(crate) fn expected(words: &str) -> String {
     plain.to_owned()
 }
 
-/// Range of a type such as "u8" or "a nonzero u8", without limits out of practical reach.
+/// Describes the range of an integer type such as "u8" or "a nonzero u8".
 fn whole_number(words: &str) -> Option<String> {
     let (low, kind) = match words.strip_prefix("a nonzero ") {
         Some(kind) => (1, kind),

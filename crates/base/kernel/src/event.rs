@@ -1,14 +1,14 @@
-//! Event queue with one total order.
+//! Event queue with a total order.
 //!
-//! Events are ordered by time, then by (phase, component, port, lane): an event type declares its
-//! variants in phase order and its fields in key order. Equal events are identical; the order of
-//! scheduling has no effect.
+//! Events are ordered by time, then by (phase, component, port, lane): event types declare their
+//! variants in phase order and their fields in key order. Equal events are identical, so that the
+//! scheduling order has no effect.
 
 use crate::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Pending events, earliest first.
+/// Queue of pending events, earliest first.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Reverse<(Time, E)>>,
@@ -30,22 +30,22 @@ impl<E: Ord> EventQueue<E> {
         self.heap.pop().map(|Reverse(next)| next)
     }
 
-    /// Time of the earliest event.
+    /// Returns the time of the earliest event.
     pub fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// Pending events, in no particular order.
+    /// Iterates over the pending events in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &E> {
         self.heap.iter().map(|Reverse((_, event))| event)
     }
 
-    /// Number of pending events.
+    /// Returns the number of pending events.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether no event is pending.
+    /// Returns whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

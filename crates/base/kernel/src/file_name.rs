@@ -1,13 +1,12 @@
-//! File names in scenarios.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Name of a file read by a scenario, relative to the scenario.
+/// Name of an input file, relative to the scenario.
 ///
-/// Its JSON Schema is marked `x-file`, which allows all files of a scenario to be found by their
-/// keys from the scenario and its schema.
+/// Its JSON Schema is marked `x-file`, so that all input files of a scenario can be found by
+/// schema.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FileName(String);

@@ -1,7 +1,7 @@
-//! Time, event queues, random streams and ids, used by all simulated components.
+//! Simulated time, event queues, random streams and ids.
 //!
-//! Invariants: no clock is read, no global state exists, and no result depends on the machine or
-//! the order of scheduling.
+//! Invariants: no clock, no global state; results depend neither on the machine nor on the
+//! scheduling order.
 
 mod event;
 mod file_name;

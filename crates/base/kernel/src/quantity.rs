@@ -1,8 +1,8 @@
-//! Integer rates and lengths, and their conversion to picoseconds.
+//! Integer data rates and lengths, and the times derived from them.
 
 use crate::Span;
 
-/// Data rate in bytes per second of payload, after line coding such as 8b/10b.
+/// Data rate in bytes per second, net of line coding such as 8b/10b.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rate(u64);
 
@@ -10,16 +10,16 @@ pub struct Rate(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Length(u64);
 
-/// Time to send one flit on a link, and its rounding error.
+/// Serialisation time of a flit, with its rounding error.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlitTime {
-    /// Rounded time, at least one picosecond.
+    /// Time rounded to the picosecond, at least 1 ps.
     pub span: Span,
-    /// Relative error by rounding: (rounded - exact) / exact.
+    /// Relative rounding error: (rounded - exact) / exact.
     pub relative_error: f64,
 }
 
-/// Time to send bytes on a link, computed from the time for 64 KiB, rounded once to the picosecond.
+/// Serialisation time of any number of bytes, derived from the time for 64 KiB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ByteTime {
     many_ps: u64,
@@ -28,13 +28,13 @@ pub struct ByteTime {
 const MANY_BYTES: u64 = 1 << 16;
 
 impl ByteTime {
-    /// Creates the byte time of a link from its time for 64 KiB. Panics if `span` is zero.
+    /// Creates a byte time from the serialisation time of 64 KiB. Panics if `span` is zero.
     pub const fn from_64_kib(span: Span) -> Self {
         assert!(span.as_ps() > 0, "bytes take time");
         Self { many_ps: span.as_ps() }
     }
 
-    /// Time to send `bytes` bytes, to the nearest picosecond; a half rounds up.
+    /// Returns the serialisation time of `bytes` bytes to the nearest picosecond; halves round up.
     #[inline]
     pub fn of(self, bytes: u64) -> Span {
         let parts = match bytes.checked_mul(self.many_ps) {
@@ -48,8 +48,8 @@ impl ByteTime {
         Span::from_ps(parts)
     }
 
-    /// Number of bytes whose transmission starts before the end of `span`: byte `k`, from 0, starts
-    /// after [`Self::of`] of `k` bytes.
+    /// Returns the number of bytes whose transmission starts before the end of `span`. Byte `k`,
+    /// from 0, starts at `self.of(k)`.
     pub fn started(self, span: Span) -> u64 {
         if span == Span::ZERO {
             return 0;
@@ -66,12 +66,12 @@ impl ByteTime {
         u64::try_from(bytes).expect("no more bytes than picoseconds times 64 Ki")
     }
 
-    /// Whether a byte takes a whole number of picoseconds, which makes all byte times exact.
+    /// Returns whether a byte takes a whole number of picoseconds, so that all times are exact.
     pub const fn is_whole(self) -> bool {
         self.many_ps.is_multiple_of(MANY_BYTES)
     }
 
-    /// Time to send one byte, in picoseconds.
+    /// Returns the serialisation time of one byte in picoseconds.
     #[expect(clippy::cast_precision_loss, reason = "times are small")]
     pub fn byte_ps(self) -> f64 {
         self.many_ps as f64 / MANY_BYTES as f64
@@ -79,23 +79,23 @@ impl ByteTime {
 }
 
 impl Rate {
-    /// Rate of `bytes` bytes per second. Panics if `bytes` is zero.
+    /// Creates a rate from bytes per second. Panics if `bytes` is zero.
     pub const fn from_bytes_per_second(bytes: u64) -> Self {
         assert!(bytes > 0, "a link has a rate");
         Self(bytes)
     }
 
-    /// Bytes per second.
+    /// Returns the rate in bytes per second.
     pub const fn bytes_per_second(self) -> u64 {
         self.0
     }
 
-    /// Time to send bytes.
+    /// Returns the serialisation time per byte.
     pub fn byte_time(self) -> ByteTime {
         ByteTime::from_64_kib(self.flit_time(MANY_BYTES).span)
     }
 
-    /// Time to send one flit.
+    /// Returns the serialisation time of a flit.
     pub fn flit_time(self, flit_bytes: u64) -> FlitTime {
         const PS_PER_SECOND: u128 = 1_000_000_000_000;
         let rate = u128::from(self.0);
@@ -111,17 +111,17 @@ impl Rate {
 }
 
 impl Length {
-    /// Length of `mm` millimetres.
+    /// Creates a length from millimetres.
     pub const fn from_mm(mm: u64) -> Self {
         Self(mm)
     }
 
-    /// Length in millimetres.
+    /// Returns the length in millimetres.
     pub const fn as_mm(self) -> u64 {
         self.0
     }
 
-    /// Propagation time, to the nearest picosecond.
+    /// Returns the propagation delay to the nearest picosecond.
     pub fn propagation(self, delay_per_metre: Span) -> Span {
         let product = u128::from(self.0) * u128::from(delay_per_metre.as_ps());
         Span::from_ps(u64::try_from((product + 500) / 1_000).expect("a delay fits 64 bits"))
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!([0, 1, 5, 4_096].map(|bytes| fdr.of(bytes).as_ps()), [0, 147, 733, 600_747]);
         let ndr = Rate::from_bytes_per_second(50_000_000_000).byte_time();
         assert_eq!(ndr.of(4_122), Span::from_ps(82_440));
-        // The computation exceeds 64 bits: 2^32 bytes at 1 kB/s.
+        // The product exceeds 64 bits: 2^32 bytes at 1 kB/s.
         let slow = Rate::from_bytes_per_second(1_000).byte_time();
         assert_eq!(slow.of(1 << 32), Span::from_ps((1 << 32) * 1_000_000_000));
         assert!((fdr.byte_ps() - 146.667).abs() < 1e-3);

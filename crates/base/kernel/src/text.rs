@@ -1,8 +1,8 @@
-//! Quantities in text form: a number, a space, a unit.
+//! Text form of quantities: a number and a unit, separated by an optional space.
 //!
-//! A bare number or a unit of another kind is refused. Each type is printed in the largest unit
-//! with a whole number, and the printed text reads back to the same value. Case is significant (`b`
-//! is a bit, `B` a byte), the space optional.
+//! Bare numbers and units of another dimension are refused. Values are printed as an integer in the
+//! largest possible unit and parse back exactly. Units are case-sensitive: `b` is a bit, `B` a
+//! byte.
 
 use crate::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// Text that is not a quantity of the expected kind.
+/// Error for a text that is not a quantity of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}")]
 pub struct QuantityError {
@@ -21,12 +21,12 @@ pub struct QuantityError {
 struct Kind {
     name: &'static str,
     example: &'static str,
-    /// Units as (name, size in base units as a fraction); units used in output come first, largest
-    /// first.
+    /// Units as (name, numerator, denominator) of their size in base units; output units come
+    /// first, in descending order.
     units: &'static [(&'static str, u64, u64)],
     spellings: &'static [(&'static str, &'static str)],
     hint: &'static str,
-    /// Whether a fraction of the base unit is refused rather than rounded.
+    /// Whether fractions of the base unit are refused instead of rounded.
     whole: bool,
 }
 
@@ -40,7 +40,7 @@ const SPAN: Kind = Kind {
         ("ns", 1_000, 1),
         ("ps", 1, 1),
     ],
-    // Micro sign and Greek letter.
+    // Micro sign and Greek letter mu.
     spellings: &[("\u{b5}s", "us"), ("\u{3bc}s", "us")],
     hint: "",
     whole: false,
@@ -144,7 +144,7 @@ impl Kind {
         self.units.iter().find(|(name, ..)| *name == unit)
     }
 
-    /// Parses a quantity and rounds to the nearest base unit; refuses a fraction of a byte.
+    /// Parses a quantity and rounds to the nearest base unit; refuses fractions of a byte.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         self.base_units(text).ok_or_else(|| self.error(text))
     }

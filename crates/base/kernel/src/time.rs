@@ -1,4 +1,4 @@
-//! Instants and spans of simulated time: integer picoseconds in 64 bits.
+//! Simulated time and durations in integer picoseconds.
 //!
 //! 2^64 ps are 213 days; longer runs are refused on input, and overflow panics.
 
@@ -6,56 +6,56 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// Picoseconds since the start of the run.
+/// Simulated time in picoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// Picoseconds between two instants.
+/// Duration in picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
 
 impl Time {
-    /// Start of every run.
+    /// Start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than any instant of a run.
+    /// Time later than any event of a run.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Creates the instant `ps` picoseconds after the start.
+    /// Creates a time from picoseconds since the start of the run.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// Picoseconds since the start.
+    /// Returns the picoseconds since the start of the run.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Span since `earlier`. Panics if `earlier` is later.
+    /// Returns the time elapsed since `earlier`. Panics if `earlier` is later than `self`.
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.checked_sub(earlier.0).expect("`earlier` must not be later"))
     }
 }
 
 impl Span {
-    /// Zero picoseconds.
+    /// Zero duration.
     pub const ZERO: Self = Self(0);
 
-    /// Span of `ps` picoseconds.
+    /// Creates a duration from picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// Span of `ns` nanoseconds.
+    /// Creates a duration from nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns * 1_000)
     }
 
-    /// Length in picoseconds.
+    /// Returns the duration in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Number of spans of length `unit` needed to cover this one. Panics if `unit` is zero.
+    /// Returns the number of `unit` durations needed to cover this one. Panics if `unit` is zero.
     pub const fn div_ceil(self, unit: Self) -> u64 {
         self.0.div_ceil(unit.0)
     }

@@ -5,11 +5,11 @@
 //!                    sorted  │ unsorted lists                                │ a heap
 //! ```
 //!
-//! The slot width depends only on event counts, which makes it independent of the machine. Events
-//! leave in the order of [`crate::EventQueue`] (G. Varghese and T. Lauck, "Hashed and Hierarchical
-//! Timing Wheels", IEEE/ACM ToN 5(6), 1997).
+//! The slot width depends only on event counts and not on the machine. Events are removed in the
+//! order of [`crate::EventQueue`] (G. Varghese and T. Lauck, "Hashed and Hierarchical Timing
+//! Wheels", IEEE/ACM ToN 5(6), 1997).
 //!
-//! Invariant: events are scheduled at the time of the last removed event, or later.
+//! Invariant: no event is scheduled earlier than the last removed event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,18 +17,18 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4_096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// Number of slots, and of events, after which the slot width is reviewed.
+/// Number of slots, or of events, after which the slot width is reviewed.
 const REVIEW_SLOTS: u32 = 4_096;
 const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 
-/// Pending events, earliest first; times in picoseconds.
+/// Queue of pending events, earliest first, with times in picoseconds.
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
     /// log2 of the slot width in picoseconds.
     shift: u32,
-    /// Number of the current slot: its time >> shift.
+    /// Number of the current slot: its start time >> `shift`.
     slot: u64,
-    /// Events of the current and earlier slots, earliest last.
+    /// Events in the current and earlier slots, in descending order.
     current: Vec<(u64, E)>,
     heads: Box<[u32; SLOTS]>,
     occupied: [u64; WORDS],
@@ -38,7 +38,6 @@ pub struct Wheel<E> {
     len: usize,
     turned_slots: u32,
     turned_events: u32,
-    /// Events taken from the heap since the last review of the slot width.
     turned_far: u32,
 }
 
@@ -68,17 +67,17 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Number of pending events.
+    /// Returns the number of pending events.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no event is pending.
+    /// Returns whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds an event.
+    /// Adds an event at `time`, in picoseconds.
     #[inline]
     pub fn schedule(&mut self, time: u64, event: E) {
         self.len += 1;
@@ -90,8 +89,8 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Adds an event for the current slot, an earlier one, or one beyond the ring.
-    #[inline(never)] // Keeps the frequent case of `schedule` cheap.
+    /// Adds an event in the current slot, in an earlier slot or beyond the ring.
+    #[inline(never)] // Keeps `schedule` small for the frequent case.
     fn schedule_apart(&mut self, slot: u64, time: u64, event: E) {
         if slot <= self.slot {
             let place = self.current.partition_point(|other| *other > (time, event));
@@ -101,7 +100,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Earliest event and its time.
+    /// Returns the earliest event and its time.
     pub fn peek(&mut self) -> Option<(u64, E)> {
         if self.current.is_empty() {
             self.turn()?;
@@ -118,7 +117,7 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.pop()
     }
 
-    /// Removes the earliest event before `end`, or else returns the earliest time.
+    /// Removes the earliest event if its time is before `end`; otherwise returns its time.
     #[inline]
     pub fn pop_before(&mut self, end: u64) -> Result<(u64, E), Option<u64>> {
         if self.current.is_empty() {
@@ -137,7 +136,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Whether an event is pending at `now`, the time of the last removed event.
+    /// Returns whether an event is pending at `now`, the time of the last removed event.
     #[inline]
     pub fn is_any_at(&self, now: u64) -> bool {
         self.current.last().is_some_and(|(time, _)| *time == now)
@@ -225,7 +224,7 @@ impl<E: Ord + Copy> Wheel<E> {
         self.occupied[place / 64] &= !(1 << (place % 64));
     }
 
-    /// Widens slots with few events, and narrows slots with many unless most come from the heap.
+    /// Widens sparse slots; narrows crowded slots unless many events come from the heap.
     #[inline(never)]
     fn review(&mut self) {
         let mean = self.turned_events / self.turned_slots;
@@ -233,7 +232,7 @@ impl<E: Ord + Copy> Wheel<E> {
         (self.turned_slots, self.turned_events, self.turned_far) = (0, 0, 0);
         let shift = match mean {
             0..=1 if self.shift < 40 && self.len > 64 => self.shift + 1,
-            // Narrower slots shall hold 4 to 8 events on average.
+            // Narrower slots are to hold 4 to 8 events on average.
             8.. if !is_far => self.shift.saturating_sub(mean.ilog2() - 2).max(4),
             _ => return,
         };
@@ -247,7 +246,8 @@ impl<E: Ord + Copy> Wheel<E> {
             all.append(&mut self.current);
         }
         all.extend(self.far.drain().map(|Reverse(event)| event));
-        // The current slot must hold the earliest event, since later events are never before it.
+        // The current slot must hold the earliest event, since no later event may precede this
+        // slot.
         let earliest = all.iter().map(|(time, _)| *time).min().unwrap_or(now);
         self.shift = shift;
         self.slot = earliest >> shift;

@@ -1,4 +1,4 @@
-//! Corrections for skewness and section edges, applied to a confidence interval from batch means.
+//! Corrections of batch-means confidence intervals for skewness and section edges.
 //!
 //! ```text
 //!   sections       |  1  |  2  |  3  | ... |  k  |     a message on the wrong side of a boundary is missing in
@@ -6,27 +6,28 @@
 //!   sums up to     0    -2    +1     0     -1    0     a random walk if sections are independent, else bounded
 //! ```
 //!
-//! Residuals `y_i`: the sum of a section less its expected value from the mean.
+//! The residual `y_i` is the sum of section `i` minus the sum expected from the overall mean.
 
-/// Limit of `U²`; 0.1 % of series of independent residuals are below it.
+/// Threshold of `U²`, undercut by 0.1 % of independent residual series.
 const EDGES_ALONE: f64 = 0.0142;
-/// Ratio of the squared standard error of edges to the variance of the sums up to a boundary.
+/// Squared standard error of edges divided by the variance of the cumulative residuals.
 const EDGES_VARIANCES: f64 = 6.0;
-/// Smallest `b` for which the closed form is used; below it, digits are lost.
+/// Smallest `b` for the closed form, which loses digits below it.
 const SKEWNESS_SMALL: f64 = 1e-4;
 
-/// Half-width of the confidence interval for skewed data, in standard errors; `point` is Student's.
+/// Returns the half-width of the confidence interval for skewed data, in standard errors; `point`
+/// is Student's quantile.
 ///
 /// Willink ("A confidence interval and test for the mean of an asymmetric distribution",
-/// Communications in Statistics, Theory and Methods 34, 2005) places the interval ends of `k`
-/// values with skewness `g` at `G(t)` and `G(-t)` standard errors, with
+/// Communications in Statistics, Theory and Methods 34, 2005) places the interval ends for `k`
+/// values of skewness `g` at `G(t)` and `G(-t)` standard errors, with
 ///
 /// ```text
 ///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
 /// ```
 ///
-/// Half this length is used on both sides of the mean. For small `b` it exceeds Student's by `b^2
-/// (4 t + 20/3 t^3)`.
+/// Half the interval's length is used on either side of the mean. For small `b`, it exceeds
+/// Student's quantile by `b^2 (4 t + 20/3 t^3)`.
 pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     let b = (skewness(residuals) / (6.0 * count(residuals).sqrt())).abs();
     if b < SKEWNESS_SMALL {
@@ -36,7 +37,7 @@ pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     (end(point) - end(-point)) / (4.0 * b)
 }
 
-/// Population skewness of values with a mean of zero.
+/// Population skewness of residuals, whose mean is zero.
 fn skewness(residuals: &[f64]) -> f64 {
     let moment = |power| {
         let powers = residuals.iter().map(|residual| libm::pow(*residual, power));
@@ -46,22 +47,23 @@ fn skewness(residuals: &[f64]) -> f64 {
     if variance > 0.0 { moment(3.0) / (variance * variance.sqrt()) } else { 0.0 }
 }
 
-/// Half-width of the ratio's confidence interval if only section edges cause variation.
+/// Returns the ratio's 95 % half-width if only section edges cause variation, otherwise `None`.
 ///
 /// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the
-/// variance `V` of the sums up to each boundary over the sum of squares. For independent residuals,
-/// `U² < u` has Kolmogorov's probability
+/// variance `V` of the cumulative residuals divided by the sum of squared residuals. For
+/// independent residuals, `U² < u` has Kolmogorov's probability
 ///
 /// ```text
 ///   P(U² < u) = sqrt(2 / (pi u)) sum over odd m of exp(-m^2 / (8 u))
 /// ```
 ///
-/// For edges alone the sums stay bounded and `U²` is about `1 / 2k`: `k` >= 45 detects them.
+/// With edges alone, the cumulative residuals stay bounded and `U²` is about `1 / 2k`, which is
+/// detected for `k` >= 45.
 ///
-/// The error is then that of two boundaries. The count of a sender with a constant period leads by
-/// a saw tooth with a variance of 1/12 message. The squared difference of two boundaries is at most
-/// 1/4 on average: three variances. Twice this value is used *(ours)*, since the test can miss
-/// random parts of that size.
+/// The error then comes from the first and the last boundary alone. The count of a sender with a
+/// constant period deviates by a sawtooth with a variance of 1/12 message². The mean squared
+/// difference between two boundaries is at most 1/4, or three such variances. We use twice this
+/// value, since the test can miss random contributions of that size.
 pub(crate) fn edges_half_width(residuals: &[f64], over: f64, point: f64) -> Option<f64> {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let mut sum = 0.0;
@@ -110,7 +112,8 @@ mod tests {
 
     const SERIES: usize = 4_000;
 
-    /// Percentages of series of 64 sections whose corrected and Student's interval contain `mean`.
+    /// Percentages of 64-section series whose corrected and Student's 95 % intervals contain
+    /// `mean`.
     fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
         let mut held = [0_u32; 2];
         for _ in 0..SERIES {
@@ -126,7 +129,7 @@ mod tests {
         held.map(|held| f64::from(held) / 40.0)
     }
 
-    /// Evaluates Hall's cubic, the inverse of `G`.
+    /// Hall's cubic, the inverse of `G`.
     fn cubic(end: f64, b: f64) -> f64 {
         end + b + 2.0 * b * end * end + 4.0 / 3.0 * b * b * end * end * end
     }
@@ -157,7 +160,7 @@ mod tests {
     fn interval_without_skewness_uses_student_t() {
         assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
         assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
-        // The skewness is about 3/2 e; `b` is on either side of the limit.
+        // The skewness is about 3/2 e, so that `b` lies on either side of the limit.
         let small = |e: f64| [-1.0, 1.0 + e, -e].repeat(10);
         for e in [1e-4, 1e-3, 3e-3] {
             let b = skewness(&small(e)) / 6.0 / 30.0_f64.sqrt();
@@ -189,7 +192,7 @@ mod tests {
 
     #[test]
     fn intervals_of_an_autoregressive_series_cover_the_mean() {
-        // Values at distance n have a correlation of exp(-n).
+        // Values `n` steps apart have a correlation of exp(-n).
         let mut uniform = Uniform(3);
         let (of_last, new) = (libm::exp(-1.0), (1.0 - libm::exp(-2.0)).sqrt());
         let series = || {
@@ -212,8 +215,8 @@ mod tests {
 
     #[test]
     fn intervals_cover_any_mix_of_edge_and_random_effects() {
-        // The series range from independent values to edges alone; the worst case is an undecided
-        // test.
+        // The series range from independent values to edges alone; undecided tests are the worst
+        // case.
         for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
             let mut uniform = Uniform(seed);
             let [corrected, plain] = held(0.0, || moving_average(&mut uniform, share));
@@ -227,7 +230,7 @@ mod tests {
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
         assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
         assert_eq!(edges_half_width(&[0.0; 20], 20.0, 2.0), Some(0.0), "nothing varies");
-        // A few sections do not distinguish edges from chance.
+        // Sixteen sections are too few to tell edges from chance.
         assert_eq!(edges_half_width(&residuals[..16], 16.0, 2.0), None);
     }
 
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn narrow_interval_of_constant_senders_covers_the_mean() {
-        // Sixteen senders have a period of one; windows have any length.
+        // Sixteen senders with a period of 1 are measured in sections of random length.
         let mut uniform = Uniform(11);
         let (mut held, mut corrected, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
         for _ in 0..500 {
@@ -275,7 +278,7 @@ mod tests {
             widths[1] += plain / 500.0;
         }
         assert!(held >= 490, "{held} of 500");
-        // Sections close to a multiple of the period make edges resemble a random walk.
+        // Section lengths close to a multiple of the period make edges resemble a random walk.
         assert!(corrected >= 300, "{corrected} of 500 are told");
         let [ratio, plain] = widths.map(|width| width / f64::sqrt(squares));
         assert!((2.0..=6.0).contains(&ratio), "{ratio} errors, Student's {plain}");

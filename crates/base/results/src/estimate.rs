@@ -1,8 +1,8 @@
-//! Mean with its 95 % confidence interval, computed from batches of sections.
+//! Mean and 95 % confidence interval by batch means.
 //!
 //! ```text
-//!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       40 to 59 of them in pairs, 60 and more in threes;
-//!   batches    |     1     |   2   |   3   | ...       remaining ones join the first batch
+//!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       batches of two sections for 40 to 59 sections, of three
+//!   batches    |     1     |   2   |   3   | ...       for 60 to 79; remaining sections join the first batch
 //! ```
 //!
 //! Every mean is a ratio of sums, such as latency over messages. With sums `S_i` over `N_i` in
@@ -13,28 +13,29 @@
 //! ```
 //!
 //! the ratio estimator of sampling theory (Cochran, "Sampling Techniques", 3rd ed., 1977, section
-//! 6.4) applied to nearly independent batches (Law, "Simulation Modeling and Analysis", 5th ed.,
-//! section 9.5.3). A positive lag-1 correlation `r` of the residuals `S_i - R N_i` widens it by
+//! 6.4) for nearly independent batches (Law, "Simulation Modeling and Analysis", 5th ed., section
+//! 9.5.3). A positive lag-1 correlation `r` of the residuals `S_i - R N_i` widens the interval by
 //! `sqrt((1 + r) / (1 - r))` (Tafazzoli, Steiger and Wilson, "N-Skart", IEEE Transactions on
-//! Automatic Control 56(2), 2011). Batches without a message do not count.
+//! Automatic Control 56(2), 2011). Batches without data do not count.
 //!
-//! Two corrections ([`Estimate::of_sections`]):
+//! [`Estimate::of_sections`] applies two corrections:
 //!
-//! - **Skewness.** A mean of skewed data that is low by chance comes with a small standard error.
-//!   Half the length of Willink's interval replaces `t` ([`skewed_point`]), with the skewness of
-//!   the residuals of all sections, up to three times as many as batches.
-//! - **Edges.** Constant arrivals and fixed destinations, for example, leave only the messages cut
-//!   off by section edges as variation. The sum of all residuals has the variance of two edges
+//! - **Skewness.** If the mean of skewed data is low by chance, so is its standard error. Half the
+//!   length of Willink's interval replaces `t` ([`skewed_point`]), with the skewness of the section
+//!   residuals, up to three times as many as batches.
+//! - **Edges.** With constant arrivals and fixed destinations, for example, only the messages cut
+//!   off by section edges vary. The sum of all residuals then has the variance of two edges
 //!   ([`edges_half_width`]).
 //!
-//! Other functions of many sums use the jackknife interval. With `F` over all batches, `F_i` over
-//! all but batch `i` and `F.` their mean, each batch deviates by `d_i = (k - 1) (F. - F_i)`, and
+//! Other functions of several sums use the jackknife interval. Let `F` be the value over all batches,
+//! `F_i` the value without batch `i`, and `F.` the mean of the `F_i`. Batch `i` deviates by
+//! `d_i = (k - 1) (F. - F_i)`, and
 //!
 //! ```text
 //!   half-width = t x sqrt( sum d_i^2 / (k - 1) / k ) + (k - 1) |F. - F|
 //! ```
 //!
-//! wider for correlated neighbours, as above. The second term is the bias estimate of the jackknife
+//! widened for positive correlation as above. The second term is the jackknife's bias estimate
 //! (Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", SIAM 1982, chapters 2 and 3),
 //! which matters for `F` near its largest or smallest value.
 
@@ -44,33 +45,33 @@ use std::ops::Range;
 
 const BATCHES_MIN: usize = 20;
 
-/// Mean and its confidence interval.
+/// Mean with its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// Mean.
+    /// Estimated mean.
     pub mean: f64,
     /// Half-width of the 95 % confidence interval; `None` for fewer than 20 batches with data.
     pub half_width: Option<f64>,
 }
 
-/// Sum and divisor of a ratio.
+/// Ratio as numerator and divisor.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ratio {
-    /// Sum, such as latency or bytes.
+    /// Numerator, such as total latency or bytes.
     pub sum: f64,
     /// Divisor, such as messages or time.
     pub over: f64,
 }
 
 impl Estimate {
-    /// Estimates the ratio of the sums of all sections; `None` if their divisors sum to zero.
+    /// Estimates the ratio of the sums over all sections; `None` if the divisors sum to zero.
     pub fn of_sections(sections: &[Ratio]) -> Option<Self> {
         let mean = ratio(sections)?;
         Some(Self { mean, half_width: half_width(sections, mean) })
     }
 
-    /// As [`Self::of_sections`], without corrections. `point` returns the half-width in standard
-    /// errors for a number of degrees of freedom.
+    /// Estimates the ratio without the two corrections. `point` returns the half-width in standard
+    /// errors for the given degrees of freedom.
     pub fn of_sections_to(sections: &[Ratio], mut point: impl FnMut(u32) -> f64) -> Option<Self> {
         let mean = ratio(sections)?;
         let error = standard_error(sections, mean);
@@ -78,8 +79,8 @@ impl Estimate {
         Some(Self { mean, half_width })
     }
 
-    /// Estimates a function `of` of the sums of many parties, with the jackknife interval. `sums`
-    /// returns the sums of all parties, none negative, over some of the `sections`.
+    /// Estimates the function `of` of the sums of many parties, with the jackknife interval. `sums`
+    /// returns each party's sum over a range of sections; sums must not be negative.
     pub fn by_jackknife(
         sections: usize,
         sums: impl Fn(Range<usize>) -> Vec<f64>,
@@ -87,7 +88,7 @@ impl Estimate {
     ) -> Option<Self> {
         let whole = sums(0..sections);
         let mean = of(&whole)?;
-        // The sums of only one batch are held at a time, since parties may be many.
+        // Only one batch's sums are held at a time, since there may be many parties.
         let without = |batch: Range<usize>| {
             let own = sums(batch);
             own.iter().any(|sum| *sum > 0.0).then(|| {
@@ -99,14 +100,14 @@ impl Estimate {
         Some(Self { mean, half_width: jackknife(&without, mean) })
     }
 
-    /// Converts the estimate to another unit.
+    /// Multiplies mean and half-width by a unit conversion factor.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let half_width = self.half_width.map(|half_width| half_width * factor.abs());
         Self { mean: self.mean * factor, half_width }
     }
 
-    /// Half-width divided by the mean; `None` for a mean of zero.
+    /// Returns the half-width divided by the mean; `None` if the mean is zero or has no interval.
     pub fn relative_width(&self) -> Option<f64> {
         (self.mean != 0.0).then_some(self.half_width? / self.mean.abs())
     }
@@ -124,7 +125,7 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Batches: groups of equal size; remaining sections join the first group.
+/// Ranges of sections in equal batches; remaining sections join the first batch.
 fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     let size = (sections / BATCHES_MIN).max(1);
     let left_over = sections % size;
@@ -134,7 +135,8 @@ fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Half-width from the function's values with one batch omitted each; `None` if there are too few.
+/// Half-width from the values without one batch each; `None` for too few batches or an undefined
+/// value.
 fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     let degrees = degrees(without.len())?;
     let without: Vec<f64> = without.iter().copied().collect::<Option<_>>()?;
@@ -151,7 +153,7 @@ fn degrees(batches: usize) -> Option<u32> {
     (batches >= BATCHES_MIN).then(|| u32::try_from(batches - 1).ok())?
 }
 
-/// Mean of each batch that holds data.
+/// Returns the mean of each batch with data.
 #[must_use]
 pub fn batch_means(sections: &[Ratio]) -> Vec<f64> {
     filled(sections).iter().map(|batch| batch.sum / batch.over).collect()
@@ -197,7 +199,7 @@ fn widening(residuals: &[f64], squares: f64) -> f64 {
     ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
-/// Converts a sum to a real number.
+/// Converts a sum to floating point.
 #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
 pub fn real(sum: u128) -> f64 {
     sum as f64
@@ -213,8 +215,8 @@ mod tests {
 
     #[test]
     fn twenty_equal_batches_give_the_student_t_interval() {
-        // Variance 20 x 100 / 19, standard error sqrt(100 / 19); correlation of neighbours -1 / 20;
-        // skewness zero.
+        // Variance 20 x 100 / 19, standard error sqrt(100 / 19); negative lag-1 correlation and
+        // zero skewness widen nothing.
         let sums = (0..20).map(|index| if (index + 1) % 4 < 2 { 90.0 } else { 110.0 });
         let sections = each(sums, 1.0);
         let estimate = Estimate::of_sections(&sections).unwrap();
@@ -225,8 +227,8 @@ mod tests {
 
     #[test]
     fn ratio_estimate_weights_batches_by_size() {
-        // Mean (190 + 228) / 38 = 11. Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380;
-        // 380 / 19 / 20 = 1; mean(N) = 1.9.
+        // Mean (190 + 228) / 38 = 11. Residuals: nineteen of -1 and one of +19; squares 19 + 361 =
+        // 380; 380 / 19 / 20 = 1; mean(N) = 1.9.
         let mut sections = each([10.0; 19], 1.0);
         sections.push(Ratio { sum: 228.0, over: 19.0 });
         let estimate = Estimate::of_sections_to(&sections, student_t).unwrap();
@@ -236,8 +238,8 @@ mod tests {
 
     #[test]
     fn correlated_batches_widen_the_interval() {
-        // Of 19 products of neighbours 18 are +100 and one is -100, and all 20 squares are 100.
-        // Hence r = 17 / 20 and the interval grows by sqrt(37 / 3).
+        // Of 19 products of neighbours, 18 are +100 and one is -100; all 20 squares are 100. Hence
+        // r = 17 / 20, and the interval grows by sqrt(37 / 3).
         let sections = each((0..20).map(|index| if index < 10 { 90.0 } else { 110.0 }), 1.0);
         let half_width = Estimate::of_sections(&sections).unwrap().half_width.unwrap();
         let expected = 2.093_024_054_408_263 * (100.0_f64 / 19.0).sqrt() * (37.0_f64 / 3.0).sqrt();
@@ -268,7 +270,7 @@ mod tests {
 
     #[test]
     fn jackknife_of_equal_batches_matches_the_ratio_interval() {
-        // Divisors of 1 make the ratio linear and free of bias.
+        // Divisors of 1 make the ratio linear and unbiased.
         let sums: Vec<f64> = (0..20).map(|index| f64::from(index * index % 7)).collect();
         let by_party: Vec<Vec<f64>> = sums.iter().map(|sum| vec![*sum, 1.0]).collect();
         let found = jackknife_of(&by_party, |sums| Some(sums[0] / sums[1])).unwrap();
@@ -279,9 +281,9 @@ mod tests {
 
     #[test]
     fn jackknife_half_width_includes_the_bias() {
-        // Without a batch the square is 39^2 or 37^2, on average 1,445: the bias is 1,600 - 1,445 =
-        // 155 times 19. Deviations are alternately 19 x -76 and 19 x 76: standard error 19 x 76 /
-        // sqrt(19).
+        // Without one batch, the square is 39^2 or 37^2, on average 1,445: the bias is 19 x (1,600
+        // - 1,445). Deviations alternate between 19 x -76 and 19 x 76: the standard error is 19 x
+        // 76 / sqrt(19).
         let sections: Vec<Vec<f64>> =
             (0..20).map(|index| vec![if index % 2 == 0 { 1.0 } else { 3.0 }]).collect();
         let found = jackknife_of(&sections, |sums| Some(sums[0] * sums[0])).unwrap();

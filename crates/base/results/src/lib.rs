@@ -1,12 +1,12 @@
-//! Parts of results: means with confidence intervals, and tables with the meaning and unit of each
-//! column.
+//! Building blocks of results: means with confidence intervals, and tables whose columns have a
+//! unit and a meaning.
 //!
 //! ```text
 //!   sums of sections ──estimate──► mean ± half-width
 //!   rows of any type ──Builder──► Table: columns with name, unit, meaning and values
 //! ```
 //!
-//! Invariant: no file, no clock, no randomness; equal sums give equal bits.
+//! Invariant: no files, clock or random numbers; equal inputs give bit-identical results.
 
 mod correction;
 mod estimate;

@@ -1,6 +1,6 @@
-//! Student's t: half-width of a 95 % confidence interval in standard errors.
+//! Quantiles of Student's t distribution.
 //!
-//! The chance of a t of `n` degrees of freedom within `±t` is, with `t / sqrt(n) = tan a`,
+//! The probability of `|T| <= t` with `n` degrees of freedom is, with `t / sqrt(n) = tan a`,
 //!
 //! ```text
 //!   n odd:    2/pi (a + sin a (cos a + 2/3 cos³a + ... + (2·4···(n-3))/(3·5···(n-2)) cos^(n-2) a))
@@ -8,17 +8,18 @@
 //! ```
 //!
 //! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4). Beyond a
-//! thousand degrees the expansion around the normal distribution (26.7.5) is exact to ten digits.
+//! thousand degrees, the expansion around the normal distribution (26.7.5) is accurate to ten digits.
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The 97.5 % point of the normal distribution.
+/// The 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// Upper limit of the search, above the highest value.
+/// Upper bound of the search, above `student_t(1)`.
 const HIGHEST: f64 = 13.0;
 const SERIES_DEGREES_MAX: u32 = 1_000;
 
-/// 97.5 % quantile of Student's t; infinite for zero degrees of freedom.
+/// Returns the 97.5 % quantile of Student's t, the half-width of a 95 % confidence interval in
+/// standard errors. Infinite for zero degrees of freedom.
 #[must_use]
 pub fn student_t(degrees: u32) -> f64 {
     match degrees {
@@ -28,12 +29,11 @@ pub fn student_t(degrees: u32) -> f64 {
     }
 }
 
-/// Upper quantile of Student's t: the value exceeded with probability `chance` below a half.
-/// Infinite for zero degrees of freedom.
+/// Returns the value that Student's t exceeds with probability `chance`, below 1/2. Infinite for
+/// zero degrees of freedom.
 ///
-/// Above a thousand degrees the value for a thousand is used, larger by less than 1 %. With one
-/// degree, cancellation in the arcsine costs digits: the relative error is 3e-6 at a chance of
-/// 1e-6.
+/// Above a thousand degrees, the value for a thousand is used, which is less than 1 % larger. With
+/// one degree, cancellation in the arcsine causes a relative error of 3e-6 at a chance of 1e-6.
 #[must_use]
 pub fn student_t_beyond(degrees: u32, chance: f64) -> f64 {
     debug_assert!(chance > 0.0 && chance < 0.5, "a tail of the distribution");
@@ -90,9 +90,9 @@ mod tests {
         // One degree is the Cauchy distribution: tan(0.475 pi).
         let cauchy = libm::tan(0.475 * std::f64::consts::PI);
         assert!((student_t(1) - cauchy).abs() < 1e-9);
-        // Two: t / sqrt(2 + t²) = 0.95, hence t = 0.95 sqrt(2 / (1 - 0.95²)).
+        // Two degrees: t / sqrt(2 + t²) = 0.95, hence t = 0.95 sqrt(2 / (1 - 0.95²)).
         assert!((student_t(2) - 0.95 * (2.0_f64 / 0.0975).sqrt()).abs() < 1e-12);
-        // Four: sin a (1 + cos²a / 2) = 0.95; with s = sin a, 3 s - s³ = 1.9.
+        // Four degrees: sin a (1 + cos²a / 2) = 0.95; with s = sin a, 3 s - s³ = 1.9.
         let sine = (4.0 / student_t(4) / student_t(4) + 1.0).sqrt().recip();
         assert!((3.0 * sine - sine * sine * sine - 1.9).abs() < 1e-12);
         assert!(student_t(0).is_infinite());
@@ -120,7 +120,7 @@ mod tests {
             let usual = student_t(degrees);
             assert!((student_t_beyond(degrees, 0.025) - usual).abs() < 1e-9);
         }
-        // The tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
+        // Two degrees: the tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
         for chance in [1e-4, 1e-6] {
             let t = student_t_beyond(2, chance);
             assert!(((1.0 - t / (2.0 + t * t).sqrt()) / 2.0 / chance - 1.0).abs() < 1e-6);
@@ -135,8 +135,8 @@ mod tests {
         assert!((student_t(u32::MAX) - NORMAL).abs() < 1e-9);
     }
 
-    /// Chance of a t within `±end`: Student's density in `a`, with `t = sqrt(n) tan a`, is
-    /// `cos^(n-1) a` up to a constant (Simpson's rule).
+    /// Probability of `|T| <= end` by Simpson's rule: with `t = sqrt(n) tan a`, Student's density
+    /// in `a` is `cos^(n-1) a` up to a constant.
     fn density_integral(end: f64, degrees: f64) -> f64 {
         let below = |angle: f64| {
             let steps = 20_000_u32;

@@ -1,32 +1,32 @@
-//! Result tables stored as columns, with the unit and meaning of each column.
+//! Columnar result tables with a unit and a meaning for each column.
 //!
 //! ```text
 //!   rows ──Builder──► columns: name │ unit │ meaning │ values
 //! ```
 //!
-//! With `fields`, each field with a unit is a column: its name, its doc comment as the meaning, and
-//! its unit from the schema extension `x-unit`.
+//! [`Builder::fields`] turns each field with a schema extension `x-unit` (its unit) into a column,
+//! and the field's doc comment into the meaning.
 //!
-//! The data type of a column is that of its field, whether or not values are missing. A missing
-//! real number is NaN; rows with a missing integer or text are listed in `missing`.
+//! A column has its field's type even if values are missing. Missing real numbers are NaN; rows
+//! with a missing integer or text are listed in `missing`.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::Value;
 use std::slice;
 
-/// Values of a column. Columns are equal if their bits are equal, even for NaN.
+/// Values of a column. Equality compares bits, so that NaN equals itself.
 #[derive(Clone, Debug)]
 pub enum ColumnData {
-    /// Whole numbers.
+    /// Integers.
     Integers(Vec<u64>),
-    /// Real numbers; NaN for a missing one.
+    /// Real numbers, NaN if missing.
     Reals(Vec<f64>),
-    /// Text.
+    /// Texts, dictionary-encoded.
     Words {
-        /// Index in `values` for each row.
+        /// Index in `values` of each row.
         codes: Vec<u32>,
-        /// Distinct values.
+        /// Distinct texts.
         values: Vec<String>,
     },
 }
@@ -48,7 +48,7 @@ impl PartialEq for ColumnData {
 }
 
 impl ColumnData {
-    /// Name of the type: `integer`, `real` or `text`.
+    /// Returns the type name: `integer`, `real` or `text`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Integers(_) => "integer",
@@ -61,30 +61,30 @@ impl ColumnData {
 /// Column of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
-    /// Name of the column, ending in its unit.
+    /// Column name, ending in its unit.
     pub name: String,
-    /// Counted object or unit; `1` for a plain fraction, empty for a text.
+    /// Unit or counted object; `1` for a fraction, empty for text.
     pub unit: String,
-    /// Meaning of the values.
+    /// Meaning of the values, for users.
     pub meaning: String,
-    /// Values of the column; rows with a missing value hold 0, or the first of the distinct texts.
+    /// Values of all rows. A row with a missing integer or text holds 0 or the first distinct text.
     pub data: ColumnData,
-    /// Rows with a missing integer or text.
+    /// Indices of rows with a missing integer or text.
     pub missing: Vec<usize>,
 }
 
 /// Table of results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Name of the table and its file.
+    /// Name of the table and of its file.
     pub name: &'static str,
     /// Meaning of a row.
     pub meaning: &'static str,
-    /// Columns of equal length.
+    /// Columns, all of the same length.
     pub columns: Vec<Column>,
 }
 
-/// Builder of a table from its rows.
+/// Builder of a table from rows.
 #[must_use]
 #[derive(Debug)]
 pub struct Builder<'a, R> {
@@ -98,7 +98,7 @@ impl<'a, R> Builder<'a, R> {
         Self { rows, columns: Vec::new() }
     }
 
-    /// Adds whole numbers.
+    /// Adds an integer column.
     pub fn integers(
         self,
         (name, unit): (&'static str, &'static str),
@@ -109,7 +109,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds real numbers.
+    /// Adds a column of real numbers.
     pub fn reals(
         self,
         (name, unit): (&'static str, &'static str),
@@ -120,7 +120,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds real numbers that may be missing.
+    /// Adds a column of real numbers; `None` is missing.
     pub fn known(
         self,
         name_and_unit: (&'static str, &'static str),
@@ -130,7 +130,7 @@ impl<'a, R> Builder<'a, R> {
         self.reals(name_and_unit, meaning, |row| value(row).unwrap_or(f64::NAN))
     }
 
-    /// Adds texts by their indices in `values`.
+    /// Adds a text column; `code` returns the index of a row's text in `values`.
     pub fn words(
         self,
         name: &'static str,
@@ -143,7 +143,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, ""), meaning, data)
     }
 
-    /// Adds texts, possibly all different.
+    /// Adds a text column, possibly with all texts different.
     pub fn texts(
         self,
         name: &'static str,
@@ -170,7 +170,7 @@ impl<'a, R> Builder<'a, R> {
         self
     }
 
-    /// Adds a column for each field of the rows that has a unit.
+    /// Adds a column for each row field that has a unit.
     pub fn fields(self) -> Self
     where
         R: Serialize + JsonSchema,
@@ -195,7 +195,7 @@ impl<'a, R> Builder<'a, R> {
     }
 }
 
-/// JSON Schema with field types inlined.
+/// Returns the JSON Schema with inlined field types.
 pub fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -206,7 +206,7 @@ fn value_of(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("our own types serialize")
 }
 
-/// Returns a field's doc comment as a meaning: one line, without initial capital and full stop.
+/// Doc comment of a field as a meaning: one line without initial capital and full stop.
 fn meaning_of(field: &Value) -> String {
     let description =
         field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
@@ -229,7 +229,7 @@ fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     (data, (0..values.len()).filter(|row| values[*row].is_null()).collect())
 }
 
-/// Type of a field; a choice among words has none and counts as text.
+/// JSON type of a field; an enum of names has no type and counts as text.
 fn type_of(field: &Value) -> &str {
     let types = &field["type"];
     let types = types.as_array().map_or(slice::from_ref(types), Vec::as_slice);

@@ -1,31 +1,30 @@
-//! Test for a trend in successive values.
+//! Test for a trend in a series.
 //!
 //! ```text
-//!   x_1  x_2  x_3  x_4          S = pairs that go up less pairs that go down
+//!   x_1  x_2  x_3  x_4          S = rising pairs minus falling pairs
 //!    └────┴────┴────┘           z = (S -+ 1) / sqrt(var S),   slope = median of (x_j - x_i) / (j - i)
 //! ```
 //!
-//! Mann-Kendall test: `S` of `n` independent values with groups of `t` equal ones has a mean of
-//! zero and a variance of
+//! Mann-Kendall test: for `n` independent values with groups of `t` ties, `S` has mean zero and
+//! variance
 //!
 //! ```text
 //!   var S = ( n (n - 1) (2 n + 5) - sum t (t - 1) (2 t + 5) ) / 18
 //! ```
 //!
-//! and is nearly normal from ten values on (H. B. Mann, "Nonparametric tests against trend",
+//! and is nearly normal for ten or more values (H. B. Mann, "Nonparametric tests against trend",
 //! Econometrica 13, 1945; M. G. Kendall, "Rank Correlation Methods", 4th ed., 1975, chapters 4 and
-//! 5). Ranks alone give a burst no more weight than any other value. The steepness is the slope of
-//! P. K. Sen ("Estimates of the regression coefficient based on Kendall's tau", Journal of the
-//! American Statistical Association 63, 1968). Correlated neighbours are taken for a trend more
-//! often.
+//! 5). As only ranks count, a burst weighs no more than other values. The slope estimator is by P. K.
+//! Sen ("Estimates of the regression coefficient based on Kendall's tau", Journal of the American
+//! Statistical Association 63, 1968). Serial correlation makes false positives more frequent.
 
-/// The 99.5 % quantile of the normal distribution: in 1 % of independent series a trend is found.
+/// The 99.5 % quantile of the normal distribution: 1 % false positives for independent values.
 const NORMAL: f64 = 2.575_829_303_548_901;
-/// Minimum number of values for which `S` is nearly normal (Kendall).
+/// Minimum number of values for a nearly normal `S` (Kendall).
 const VALUES_MIN: usize = 10;
 
-/// Rise of a trend from the first to the last value: Sen's slope times the number of steps. `None`
-/// if chance alone causes such a trend in more than one of a hundred series.
+/// Returns the rise from the first to the last value: Sen's slope times the number of steps. `None`
+/// if the trend is not significant at the 1 % level.
 #[must_use]
 pub fn trend(values: &[f64]) -> Option<f64> {
     if values.len() < VALUES_MIN {
@@ -86,8 +85,8 @@ mod tests {
 
     #[test]
     fn trend_statistic_matches_the_formula() {
-        // Of ten pairs seven rise, two fall (3 to 2, 4 to 3), one is level. S = 5; one pair of
-        // equal values: (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18.
+        // Seven of ten pairs rise, two fall (3 to 2, 4 to 3) and one is level: S = 5. With one tie,
+        // the variance is (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18.
         let expected = 4.0 / (282.0_f64 / 18.0).sqrt();
         assert!((z_of(&[1.0, 3.0, 2.0, 4.0, 3.0]) - expected).abs() < 1e-12);
         assert!((z_of(&[3.0, 4.0, 2.0, 3.0, 1.0]) + expected).abs() < 1e-12);

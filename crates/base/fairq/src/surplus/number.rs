@@ -1,7 +1,7 @@
-//! Rounds, and implicit packet numbers.
+//! Rounds and implicit packet numbers.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5. Rounds count modulo 2^32 and are
-//! compared as serial numbers (RFC 1982): the order holds for distances below 2^31.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5. Rounds are serial numbers modulo 2^32
+//! (RFC 1982): their order is defined for distances below 2^31.
 
 use core::fmt;
 
@@ -18,29 +18,30 @@ impl Round {
         Self(number)
     }
 
-    /// Number of the round.
+    /// Returns the round number.
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// Next round.
+    /// Returns the next round.
     #[must_use]
     pub const fn next(self) -> Self {
         self.plus(1)
     }
 
-    /// Round `rounds` later.
+    /// Returns the round `rounds` later.
     #[must_use]
     pub const fn plus(self, rounds: u32) -> Self {
         Self(self.0.wrapping_add(rounds))
     }
 
-    /// Whether this round is after the other.
+    /// Returns whether this round is later than `other`.
     pub const fn is_after(self, other: Self) -> bool {
         self.ahead_of(other) > 0
     }
 
-    /// Number of rounds by which this one is ahead; negative if behind.
+    /// Returns the number of rounds by which this round is ahead of `other`; negative if it is
+    /// behind.
     pub const fn ahead_of(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0).cast_signed()
     }

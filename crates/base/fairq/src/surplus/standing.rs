@@ -1,4 +1,4 @@
-//! State of a channel: number of its next packet, quantum, and announced change.
+//! Channel state: next packet number, quantum and announced quantum change.
 //!
 //! ```text
 //!   round       3      4      5      6      7      8
@@ -6,52 +6,51 @@
 //!                             in                   out
 //! ```
 //!
-//! Quantum changes and excluded channels are ours, not the paper's.
+//! Quantum changes and excluded channels extend the paper.
 //!
-//! Invariants: the deficit is 1 to the quantum while the channel is in use, and 0 while it is out;
-//! an announced change belongs to a later round than the next packet.
+//! Invariants: the deficit ranges from 1 to the quantum, and is 0 while the channel is excluded; an
+//! announced change applies to a later round than the next packet.
 
 use crate::{Number, Round};
 
-/// Announced change of a quantum.
+/// Announced quantum change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// First round with this quantum.
+    /// First round with the new quantum.
     pub from: Round,
-    /// Quantum in bytes; 0 excludes the channel.
+    /// New quantum in bytes; 0 excludes the channel.
     pub quantum_bytes: u32,
 }
 
 /// Complete state of a channel, as sent in a marker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Number of the next packet; its deficit is 0 while the channel is out.
+    /// Number of the next packet; its deficit is 0 while the channel is excluded.
     pub next: Number,
-    /// Quantum of the packet's round in bytes; 0 while the channel is out.
+    /// Quantum in bytes in the next packet's round; 0 while the channel is excluded.
     pub quantum_bytes: u32,
-    /// Announced change of the quantum.
+    /// Announced quantum change.
     pub coming: Option<Change>,
 }
 
 impl Standing {
-    /// State of a channel that begins a turn.
+    /// Returns the state of a channel that starts a turn.
     pub const fn beginning(round: Round, quantum_bytes: u32) -> Self {
         let next = Number { round, deficit_bytes: quantum_bytes };
         Self { next, quantum_bytes, coming: None }
     }
 
-    /// State of an excluded channel.
+    /// Returns the state of an excluded channel.
     pub const fn out(round: Round) -> Self {
         Self::beginning(round, 0)
     }
 
-    /// Whether the channel gets turns.
+    /// Returns whether the channel gets turns.
     pub const fn is_in(&self) -> bool {
         self.quantum_bytes != 0
     }
 
-    /// Enters a round and applies a change that has become due; never excludes the last active
-    /// channel.
+    /// Enters a round and applies a due change; never excludes the last active channel.
     pub(super) fn enter(&mut self, round: Round, is_last: bool) {
         self.next.round = round;
         if let Some(change) = self.coming.filter(|change| !change.from.is_after(round)) {
@@ -62,7 +61,7 @@ impl Standing {
         }
     }
 
-    /// Subtracts a packet that uses up the deficit and possibly several rounds.
+    /// Subtracts a packet that uses up the deficit and possibly the quanta of further rounds.
     pub(super) fn overdraw(&mut self, length_bytes: u32, is_last: bool) {
         let mut owed_bytes = u64::from(length_bytes.saturating_sub(self.next.deficit_bytes));
         loop {
