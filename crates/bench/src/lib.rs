@@ -1,4 +1,4 @@
-//! Common parts of the benchmark programs.
+//! Shared parts of the benchmark programs.
 
 use serde_json::{Value, json};
 use std::fmt::Display;
@@ -23,7 +23,7 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// Result of `work` and its seconds.
+/// Runs `work`; returns its result and duration in seconds.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = std::time::Instant::now();
@@ -31,7 +31,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64())
 }
 
-/// Durations of steps in seconds, with the peak memory after each.
+/// Durations of successive steps in seconds, and the peak memory in MiB at the end of each.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 #[derive(Debug)]
 pub struct Steps {
@@ -46,14 +46,14 @@ impl Steps {
         Self { since: std::time::Instant::now(), ended: Vec::new() }
     }
 
-    /// Ends a step and starts the next.
+    /// Ends the current step as `step` and starts the next.
     pub fn end(&mut self, step: &str) {
         let seconds = self.since.elapsed().as_secs_f64();
         self.ended.push(json!({ "step": step, "seconds": seconds, "peak_mib": peak_mib() }));
         self.since = std::time::Instant::now();
     }
 
-    /// Steps as JSON objects.
+    /// Returns the steps as a JSON array.
     pub fn into_json(self) -> Value {
         self.ended.into()
     }

@@ -1,9 +1,9 @@
-//! One row of the speed table: one scenario and one engine in a process of its own, unaffected by
-//! the caches and memory of others.
+//! One row of the speed table: runs one scenario on one engine in a fresh process, so that runs do
+//! not share caches or memory.
 //!
 //! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and
-//! prints one line of JSON. The engine `none` only sets up. With `--bare` no results are computed
-//! after the run, which leaves the counted instructions to the run.
+//! prints one line of JSON. The engine `none` stops after setup. With `--bare`, no results are
+//! computed after the run, so that instruction counts cover only setup and run.
 
 use gingham_bench::{Steps, timed};
 use gingham_lab::scenario::{Overrides, ScenarioSource, Topology};
@@ -91,7 +91,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     }
 }
 
-/// Hosts' flits do not count.
+/// Flits sent by hosts do not count.
 fn flit_hops(run: &Run) -> u64 {
     let plan = &run.compiled().plan;
     let counts = run.channel_counts();

@@ -1,4 +1,4 @@
-//! Compute nodes with several adapters, their rails and units, and jobs on them.
+//! Compute nodes with several adapters, their rails and scalable units, and jobs on them.
 
 use gingham_topology::cluster::{Adapter, Cluster as CoreCluster, ClusterSummary, Naming, Role};
 use gingham_topology::job::{self, Edge, Effort, Forwarding, Paths, Pattern, Placement};
@@ -13,10 +13,10 @@ use crate::patience::interruptible;
 use crate::routes::Routes;
 use crate::{error, json as convert};
 
-/// Names of the node and of the adapter in it, by device.
+/// Node name and adapter name by device index.
 pub(crate) type Names = BTreeMap<usize, (String, Option<String>)>;
 
-/// Compute nodes of a fabric with rails, units and planes.
+/// Compute nodes of a fabric with their rails, units and planes.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Cluster {
@@ -24,10 +24,10 @@ pub(crate) struct Cluster {
     inner: Arc<CoreCluster>,
 }
 
-/// A job: nodes in rank order, rails, pattern (a name, or pairs of positions) and number of ranks.
+/// Job: nodes in rank order, rails, pattern and number of ranks.
 type JobRow = (Vec<usize>, Vec<usize>, PatternRow, usize);
 
-/// A pattern by name, or pairs of positions.
+/// Communication pattern by name, or as pairs of node positions in the job.
 #[derive(FromPyObject)]
 enum PatternRow {
     Name(String),
@@ -50,7 +50,7 @@ impl PatternRow {
 }
 
 impl Cluster {
-    /// Recognises the nodes of a fabric. `names` are those of a user's rule, by device.
+    /// Groups a fabric's adapters into nodes. `names` come from the user's naming rule, by device.
     pub(crate) fn of(fabric: &Arc<CoreFabric>, names: Names) -> Self {
         let by_rule = names.into_iter().map(|(device, names)| (NodeId::new(device), names));
         let naming = Naming { by_rule: by_rule.collect() };
@@ -58,8 +58,8 @@ impl Cluster {
         Self { fabric: Arc::clone(fabric), inner }
     }
 
-    /// Runs `work` with the fabric, its nodes and the routes, or with adaptive switches if `routes`
-    /// is `None`. Ctrl-C ends the wait.
+    /// Runs `work` interruptibly with the fabric, its nodes and the forwarding: `routes`, or
+    /// adaptive switches for `None`.
     fn with_forwarding<'py>(
         &self,
         py: Python<'py>,
@@ -79,15 +79,15 @@ impl Cluster {
 
 #[pymethods]
 impl Cluster {
-    /// Returns nodes with their adapters, units, rails, planes and a summary.
+    /// Returns the nodes with their adapters, the units, rails and planes, and a summary.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let facts = py.detach(|| facts_json(&self.fabric, &self.inner));
         convert::to_python(py, &facts)
     }
 
-    /// Returns the bound on a job's collective with the given routes, or with adaptive switches.
-    /// `beside` lists other jobs with flows at the same time; at most `links_max` shared channels
-    /// are listed with their pairs.
+    /// Returns the bandwidth bound of a job's collective under `routes`, or with adaptive switches
+    /// for `None`. The jobs `beside` send at the same time. At most `links_max` shared channels are
+    /// listed with their pairs.
     #[pyo3(signature = (job, routes, beside, links_max))]
     fn bound<'py>(
         &self,
@@ -135,8 +135,8 @@ impl Cluster {
         })
     }
 
-    /// Returns sender, receiver and number of flows of each channel between switches that a job
-    /// uses, in its busiest phase.
+    /// Returns the switch-to-switch channels used in a job's busiest phase as (sender, receiver,
+    /// flows).
     fn used<'py>(
         &self,
         py: Python<'py>,
@@ -157,8 +157,8 @@ impl Cluster {
         })
     }
 
-    /// Returns an order of a job's nodes, as positions in the given order, with a high bandwidth
-    /// bound. `starts` are further initial orders.
+    /// Searches for a node order with a high bandwidth bound; returns positions in the given order.
+    /// `starts` are additional initial orders.
     #[pyo3(signature = (job, routes, beside, starts, moves, seed))]
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
     fn improve<'py>(
@@ -192,7 +192,7 @@ impl Cluster {
     }
 }
 
-/// Returns the load of other jobs by channel; empty without other jobs.
+/// Sums the channel loads of other jobs; empty without other jobs.
 fn standing(
     fabric: &CoreFabric,
     cluster: &CoreCluster,
@@ -212,7 +212,7 @@ fn standing(
     Ok(sum)
 }
 
-/// Reason why a job has no bound, with its code.
+/// Reason why a job has no bound, with its stable code.
 #[derive(Debug)]
 struct Refused {
     code: &'static str,
@@ -251,7 +251,8 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Returns the max-min fair rates of flows, each given by (channel, part) pairs.
+/// Returns the max-min fair rates of flows. Each flow is a list of (channel, share of its rate)
+/// pairs.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
 pub(crate) fn max_min_rates(capacities: Vec<f64>, flows: Vec<Vec<(usize, f64)>>) -> Vec<f64> {

@@ -22,7 +22,7 @@ pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     )
 }
 
-/// Returns the exception of a scenario that cannot run.
+/// Converts the error of a scenario that cannot run.
 pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     match error {
         LabError::Input(refused) => input(py, refused),
@@ -62,8 +62,8 @@ pub(crate) fn internal(py: Python<'_>, code: &str, message: impl Display) -> PyE
     }
 }
 
-/// Returns a `gingham.errors.DeadlockError` with the channels of its cycle and the key that closes
-/// it.
+/// Returns a `gingham.errors.DeadlockError` with the cycle's channels and the key that closes the
+/// cycle.
 pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     let fields = PyDict::new(py);
     let kept = fields.set_item("cycle", &report.channels);
@@ -73,8 +73,7 @@ pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     }
 }
 
-/// Creates the exception `class` of `gingham.errors`. If that fails, returns the exception of the
-/// failure.
+/// Creates an exception of `gingham.errors`, or returns the exception raised by the attempt.
 fn raise(py: Python<'_>, class: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyErr {
     let make = || -> PyResult<Bound<'_, PyAny>> {
         let class = py.import("gingham.errors")?.getattr(class)?.cast_into::<PyType>()?;

@@ -1,4 +1,3 @@
-//! Fabrics: generated, read, written and described.
 
 use gingham_input::Tree;
 use gingham_lab::load_fabric;
@@ -20,20 +19,20 @@ use crate::request::Request;
 use crate::routes::Routes;
 use crate::{cluster, error, json as convert};
 
-/// A network of switches and hosts; immutable.
+/// Immutable network of switches and hosts.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Fabric {
     inner: Arc<CoreFabric>,
-    /// Name of its file, for messages.
+    /// File name for messages.
     file: String,
 }
 
-/// Kind, name, GUID, description, number of ports.
+/// Kind, name, GUID, description and number of ports of a node.
 type NodeRow = (&'static str, String, Option<String>, String, u16);
-/// Two ends, each a node index and a port; speed; length in millimetres.
+/// Two cable ends as (node index, port), speed, and length in millimetres.
 type CableRow = ((usize, u16), (usize, u16), Option<String>, Option<u64>);
-/// Name, extensions, readable, writable.
+/// Name, file extensions, and whether the format is readable and writable.
 type FormatRow = (&'static str, &'static [&'static str], bool, bool);
 
 impl Fabric {
@@ -44,7 +43,7 @@ impl Fabric {
 
 #[pymethods]
 impl Fabric {
-    /// Reads a fabric from a file. Returns it with the findings of its reader.
+    /// Reads a fabric file; returns the fabric and the reader's findings.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<(Self, Vec<FindingRow>)> {
         let (file, path) = (path.to_owned(), Path::new(path).to_owned());
@@ -54,7 +53,7 @@ impl Fabric {
         Ok((fabric, finding_rows(&loaded.findings)))
     }
 
-    /// Generates a fabric; its cables have the speed `cables_tell`, if given.
+    /// Generates a fabric, whose cables optionally report the speed `cables_tell`.
     #[staticmethod]
     #[pyo3(signature = (kind, parameters, seed, cables_tell=None))]
     fn make(
@@ -80,8 +79,7 @@ impl Fabric {
         Ok(Self { inner: Arc::new(made), file: "the fabric".to_owned() })
     }
 
-    /// Returns the text of a fabric file, with notes on everything that the format cannot
-    /// represent.
+    /// Returns the text of a fabric file, and notes on omitted properties.
     fn text(&self, py: Python<'_>, format: &str) -> PyResult<(String, Vec<String>)> {
         let format: Format = format.parse().map_err(|unknown| error::refusal(py, unknown))?;
         let written = format::write(&self.inner, format);
@@ -106,7 +104,7 @@ impl Fabric {
         self.inner.cables().iter().map(row).collect()
     }
 
-    /// Returns counts, speeds and distances.
+    /// Returns counts, speeds, distances, and the recognised trees and compute nodes.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut facts = py.detach(|| summary_json(&check::summary(&self.inner)));
         let trees = py.detach(|| routing::trees(&self.inner));
@@ -116,28 +114,28 @@ impl Fabric {
         convert::to_python(py, &facts)
     }
 
-    /// Returns the fabric without some nodes and cables, given by their positions.
+    /// Returns the fabric without the given nodes and cables.
     fn without(&self, nodes: Vec<usize>, cables: Vec<usize>) -> Self {
         let nodes = nodes.into_iter().map(NodeId::new).collect();
         let cables = cables.into_iter().collect();
         Self { inner: Arc::new(self.inner.without(&nodes, &cables)), file: self.file.clone() }
     }
 
-    /// Returns the compute nodes of the fabric. `names` are the node and adapter names of devices
-    /// by a user's rule.
+    /// Returns the compute nodes of the fabric. `names` are node and adapter names from the user's
+    /// naming rule, by device.
     fn cluster(&self, py: Python<'_>, names: cluster::Names) -> cluster::Cluster {
         py.detach(|| cluster::Cluster::of(&self.inner, names))
     }
 
-    /// Returns findings about the fabric itself, apart from those of its file.
+    /// Returns findings about the fabric itself, not about its file.
     fn check(&self, py: Python<'_>) -> Vec<FindingRow> {
         finding_rows(&py.detach(|| check::check(&self.inner)))
     }
 
-    /// Computes routes by an algorithm. `form` is `source` or `table`, by default chosen by size.
-    /// In-transit hosts `spill` or `stop` when full. Packets may use `lanes` lanes, split into
-    /// dateline classes or not. `memory_max` limits the memory of the routes, for example `8 GB`.
-    /// With `adaptive`, packets choose an output at every switch, with `escape_lanes` escape lanes.
+    /// Computes routes in `source` or `table` form (by default chosen by size). In-transit hosts
+    /// `spill` or `stop` when full. Packets may use `lanes` lanes, optionally split into dateline
+    /// classes. `memory_max`, such as `8 GB`, limits the memory of the routes. With `adaptive`,
+    /// packets choose an output at every switch and have `escape_lanes` escape lanes.
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
     #[pyo3(signature = (
         algorithm, form, when_full, lanes=1, datelines=None, memory_max=None, adaptive=false, escape_lanes=None
@@ -159,8 +157,8 @@ impl Fabric {
         Routes::compute(py, &self.inner, request)
     }
 
-    /// Reads the routes of a subnet manager from its files: forwarding tables, tables from service
-    /// level to lane, and service levels.
+    /// Reads routes from subnet manager files: forwarding tables, SL-to-VL tables and service
+    /// levels.
     #[pyo3(signature = (tables, lanes=None, levels=None))]
     fn load_routes(
         &self,
@@ -204,8 +202,7 @@ fn summary_json(summary: &Summary) -> Value {
     })
 }
 
-/// Returns the number of cables by speed as a dump writes it: `4xNDR`, `2x???` if only width or
-/// rate is known, or `unknown`.
+/// Counts cables by speed as in dumps: `4xNDR`, `2x???` for a partially known speed, or `unknown`.
 fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
     let halves = &summary.cables_by_partial_speed;
     let known = summary
@@ -220,8 +217,7 @@ fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// Returns the levels of a tree; its top switches by name, for use as roots, other levels by
-/// number.
+/// Describes the levels of a tree. Top switches are listed by name, for use as roots.
 fn tree_json(fabric: &CoreFabric, tree: &TreeShape) -> Value {
     let name = |node: NodeId| fabric.node(node).name.as_str();
     let ratio = |of: Oversubscription| json!({ "min": of.min, "max": of.max, "narrowest": name(of.narrowest) });
@@ -238,7 +234,7 @@ fn tree_json(fabric: &CoreFabric, tree: &TreeShape) -> Value {
     })
 }
 
-/// Returns the file formats of fabrics.
+/// Returns the fabric file formats.
 #[pyfunction]
 pub(crate) fn formats() -> Vec<FormatRow> {
     let row = |format: Format| {

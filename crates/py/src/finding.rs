@@ -1,8 +1,8 @@
-//! Findings as rows.
+//! Findings as Python tuples.
 
 use gingham_topology::{Finding, Severity};
 
-/// Line, severity, kind, text.
+/// Line, severity, kind and text of a finding.
 pub(crate) type FindingRow = (Option<u32>, &'static str, &'static str, String);
 
 pub(crate) fn finding_rows(findings: &[Finding]) -> Vec<FindingRow> {

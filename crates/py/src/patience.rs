@@ -1,20 +1,20 @@
-//! Long work that Ctrl-C can interrupt.
+//! Long computations that Ctrl-C can interrupt.
 //!
 //! ```text
 //!   Python's thread   wait ─ 50 ms ─► signals? ─► wait ... ─► the result, or KeyboardInterrupt
 //!   a worker          ═══════════ work ═════════════════════╝
 //! ```
 //!
-//! Python runs signal handlers only on its main thread and only between two of its instructions.
-//! The work therefore runs on a worker thread without access to Python, while the caller waits and
-//! polls for signals. Interrupted work runs to its end in the background; its result is dropped.
+//! Python runs signal handlers only on its main thread, between bytecode instructions. The work
+//! therefore runs on a worker thread without access to Python, while the caller polls for signals.
+//! Interrupted work continues in the background, and its result is dropped.
 
 use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{panic, thread};
 
-/// Time between two polls for signals, too short for a user to notice.
+/// Interval between polls for signals, too short for users to notice.
 const MOMENT: Duration = Duration::from_millis(50);
 
 /// Returns the result of `work`, or the exception of a signal handler. Panics if `work` panics.

@@ -1,17 +1,16 @@
-//! Surplus round robin, packet by packet: queues that share a channel, or channels that share a
-//! queue.
+//! Surplus round robin, packet by packet: queues sharing a channel, or channels sharing a queue.
 
 use gingham_fairq::{Causal, SurplusRoundRobin};
 use pyo3::prelude::*;
 
 use crate::error;
 
-/// Scheduler with the limit of channels of a striping end.
+/// Scheduler with the maximum number of channels.
 type Scheduler = SurplusRoundRobin<{ gingham_fairq::CHANNELS_MAX }>;
-/// Queue or channel from 0, with the packet's number there: round, and deficit before it.
+/// Queue or channel index, and the packet's number on it: round and deficit before the packet.
 type Turn = (usize, u32, u32);
 
-/// Returns the channel of each packet.
+/// Returns the turn of each packet when one queue is striped over channels.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python gives values")]
 pub(crate) fn share_load(
@@ -40,8 +39,7 @@ pub(crate) fn serve_queues(
     Ok(turns)
 }
 
-/// Creates a scheduler. A packet longer than a quantum uses up several rounds, so no length is too
-/// long here.
+/// Packets may be longer than a quantum and use up several rounds, so the length is not limited.
 fn scheduler(py: Python<'_>, quanta: &[u32]) -> PyResult<Scheduler> {
     let longest = quanta.iter().copied().min().unwrap_or(1);
     Scheduler::new(longest, quanta).map_err(|refused| error::refusal(py, refused))

@@ -1,4 +1,4 @@
-//! Requests for routes, and reasons for their rejection.
+//! Routing requests.
 //!
 //! ```text
 //!   algorithm, form ─► routes ─┬─► as computed                                        ┐
@@ -20,27 +20,26 @@ use crate::{error, json as convert};
 #[derive(Debug, serde::Deserialize)]
 pub(crate) struct Request {
     pub(crate) algorithm: Algorithm,
-    /// Form of the routes; `None` chooses by the size of the fabric.
+    /// Form of the routes; `None` chooses by fabric size.
     form: Option<Form>,
     memory_max: Option<Bytes>,
     when_full: WhenFull,
-    /// Number of lanes; a packet may take any of them.
+    /// Number of lanes; packets may take any lane.
     lanes: u8,
-    /// Rule of the dateline classes; `None` chooses by the algorithm.
+    /// Rule of the dateline classes; `None` chooses by algorithm.
     datelines: Option<DatelineChoice>,
-    /// Whether packets choose an output at every switch.
     adaptive: bool,
-    /// Number of escape lanes with adaptive routing; `None` chooses by the algorithm.
+    /// Number of escape lanes for adaptive routing; `None` chooses by algorithm.
     escape_lanes: Option<i64>,
 }
 
-/// Reaction of an in-transit host to a packet that does not fit into its pool.
+/// Reaction of an in-transit host to a packet that does not fit its pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum WhenFull {
-    /// Takes the packet through the memory of the host.
+    /// Passes the packet through host memory.
     Spill,
-    /// Lets the packet wait.
+    /// Blocks the packet.
     Stop,
 }
 
@@ -53,7 +52,7 @@ impl From<WhenFull> for Ejection {
     }
 }
 
-/// Reason for missing routes: the parameter responsible, and the message.
+/// Responsible parameter, and reason for the refusal.
 pub(crate) struct Refused(String, String);
 
 impl Refused {
@@ -80,7 +79,7 @@ impl From<RouteError> for Refused {
 }
 
 impl Request {
-    /// Parses a request; `algorithm` is a name, or a dict with one.
+    /// Parses a request; `algorithm` is a name or a dict.
     pub(crate) fn read(
         py: Python<'_>,
         algorithm: &Bound<'_, PyAny>,
@@ -118,12 +117,11 @@ impl Request {
         }
     }
 
-    /// Returns the behaviour of full in-transit hosts.
     pub(crate) fn ejection(&self) -> Ejection {
         self.when_full.into()
     }
 
-    /// Returns the requested form, or the default for the size of the fabric.
+    /// Returns the requested form, or the default for the fabric.
     fn form(&self, fabric: &Fabric) -> Result<Form, Refused> {
         match self.form {
             Some(Form::Source) if self.adaptive => {
@@ -135,7 +133,7 @@ impl Request {
         }
     }
 
-    /// Returns the lanes for packets, if there are several.
+    /// Returns the lane assignment; `None` for a single lane.
     pub(crate) fn lanes(&self, fabric: &Fabric) -> Result<Option<Lanes>, Refused> {
         let (needs_datelines, lanes) = (self.algorithm.needs_datelines(), self.lanes);
         if self.adaptive {
@@ -176,7 +174,7 @@ impl Request {
     }
 }
 
-/// Extends tables for adaptive routing: packets choose an output at every switch.
+/// Extends forwarding tables to adaptive routing, with a choice of outputs at every switch.
 fn choosing(fabric: &Fabric, routes: Routes) -> Result<Routes, Refused> {
     let Routes::Table(tables) = routes else { unreachable!("the form is that of tables") };
     let tables = tables

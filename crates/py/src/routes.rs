@@ -1,4 +1,4 @@
-//! Routes with their proof, costs and paths.
+//! Routes with their deadlock proof, costs and paths.
 
 use gingham_lab::ProvedRoutes;
 use gingham_topology::routing::{
@@ -14,7 +14,7 @@ use crate::patience::interruptible;
 use crate::request::{Refused, Request};
 use crate::{error, json as convert};
 
-/// Routes of a fabric with a proof that they are free of deadlock, or a cycle.
+/// Routes of a fabric with a proof of deadlock freedom or a cycle.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Routes {
@@ -23,18 +23,18 @@ pub(crate) struct Routes {
     pub(crate) findings: Vec<(String, Finding)>,
 }
 
-/// Origin of the routes, and the routes of management packets to switches.
+/// Origin of the routes, for management packets to switches.
 #[derive(Debug)]
 pub(crate) enum Decided {
     ByAlgorithm(Algorithm),
     BySubnet(SwitchTables),
 }
 
-/// File, line, severity, kind, text.
+/// File, line, severity, kind and text of a finding.
 type FileFindingRow = (String, Option<u32>, &'static str, &'static str, String);
 
 impl Routes {
-    /// Computes the requested routes and proves the result.
+    /// Computes the requested routes and their deadlock proof.
     pub(crate) fn compute(
         py: Python<'_>,
         fabric: &Arc<Fabric>,
@@ -52,7 +52,7 @@ impl Routes {
     }
 }
 
-/// Returns the names of the algorithms whose routes forwarding tables can represent.
+/// Returns the algorithms whose routes fit forwarding tables.
 #[pyfunction]
 pub(crate) fn table_algorithms() -> Vec<&'static str> {
     Algorithm::every().iter().filter(|one| one.has_tables()).map(Algorithm::name).collect()
@@ -60,8 +60,8 @@ pub(crate) fn table_algorithms() -> Vec<&'static str> {
 
 #[pymethods]
 impl Routes {
-    /// Returns a shortest cycle of channels (and lanes) that wait for one another; empty if there
-    /// is none.
+    /// Returns a shortest cycle of channels (and lanes) that wait for one another, or an empty
+    /// list.
     fn cycle(&self) -> Vec<String> {
         self.proved.cycle()
     }
@@ -71,19 +71,18 @@ impl Routes {
         py.detach(|| self.proved.cycle_without_loops())
     }
 
-    /// Returns a shortest cycle caused by packets between hosts, ignoring those of aggregation
-    /// nodes and routers.
+    /// Returns a shortest cycle of packets between hosts, ignoring aggregation nodes and routers.
     fn cycle_between_hosts(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.cycle_between_hosts())
     }
 
-    /// Returns the proof in a sentence, or the cycle with a route for each of its steps.
+    /// Returns the proof in a sentence, or the cycle with a route for each step.
     fn explain(&self) -> String {
         self.proved.explain()
     }
 
-    /// Returns the escape lanes, adaptive lanes and number of outputs to choose from under adaptive
-    /// routing; `None` if packets follow one path.
+    /// Returns the escape lanes, the adaptive lanes and the mean and maximum number of output
+    /// choices; `None` without adaptive routing.
     fn adaptive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let choice = py.detach(|| self.proved.choice());
         let json = choice.map(|choice| {
@@ -97,7 +96,7 @@ impl Routes {
         convert::to_python(py, &json.unwrap_or(Value::Null))
     }
 
-    /// Returns the root switches of the algorithm; empty if it has none.
+    /// Returns the algorithm's root switches; empty for algorithms without roots.
     fn roots(&self, py: Python<'_>) -> Vec<String> {
         let Decided::ByAlgorithm(algorithm) = &self.decided else {
             return Vec::new();
@@ -107,8 +106,7 @@ impl Routes {
         roots.into_iter().map(|root| self.proved.fabric().node(root).name.clone()).collect()
     }
 
-    /// Returns notes on properties of the fabric that the algorithm ignores; each begins with its
-    /// code.
+    /// Returns notes on fabric properties that the algorithm ignores; each starts with its code.
     fn notes(&self) -> Vec<String> {
         let Decided::ByAlgorithm(algorithm) = &self.decided else {
             return Vec::new();
@@ -116,17 +114,17 @@ impl Routes {
         algorithm.note_of_lengths(self.proved.fabric()).into_iter().collect()
     }
 
-    /// Returns `source` if packets carry their route, `table` if switches look it up.
+    /// Returns `source` for source routes or `table` for forwarding tables.
     fn form(&self) -> &'static str {
         self.proved.form()
     }
 
-    /// Returns the maximum number of alternative routes of a pair.
+    /// Returns the maximum number of alternative routes per pair.
     fn alternatives(&self) -> usize {
         self.proved.by_offset().len()
     }
 
-    /// Returns the lanes that packets use between switches.
+    /// Returns the lanes in use between switches.
     fn lanes(&self, py: Python<'_>) -> Vec<u32> {
         let lanes = py.detach(|| self.proved.set().lane_use(self.proved.fabric())).lanes;
         lanes.into_iter().map(u32::from).collect()
@@ -137,12 +135,12 @@ impl Routes {
         self.proved.lanes().map_or(1, Lanes::dateline_classes)
     }
 
-    /// Returns the rule for dateline classes; `None` without datelines.
+    /// Returns the rule of the dateline classes; `None` without datelines.
     fn dateline_rule(&self) -> Option<&'static str> {
         self.proved.dateline_rule()
     }
 
-    /// Returns the findings of the files that the routes were read from.
+    /// Returns the findings in the route files.
     fn findings(&self) -> Vec<FileFindingRow> {
         let row = |(file, finding): &(String, Finding)| {
             let (line, severity, kind, text) = finding_row(finding);
@@ -151,12 +149,12 @@ impl Routes {
         self.findings.iter().map(row).collect()
     }
 
-    /// Returns a sentence for each reason why packets do not arrive.
+    /// Returns a sentence for each reason why packets cannot be delivered.
     fn faults(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.faults())
     }
 
-    /// Returns path lengths, loads of channels, and the bound on all-to-all traffic.
+    /// Returns path lengths, channel loads and the bound on all-to-all traffic.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let statistics = py.detach(|| Statistics::new(self.proved.fabric(), self.proved.first()));
         let mut json = statistics_json(self.proved.fabric(), &statistics);
@@ -164,7 +162,7 @@ impl Routes {
         convert::to_python(py, &json)
     }
 
-    /// Returns the names of all endpoints, and the matrix of path lengths in switches by source.
+    /// Returns all endpoint names, and the path lengths in switches by source and destination.
     fn lengths(&self, py: Python<'_>) -> (Vec<String>, Vec<Vec<Option<usize>>>) {
         let names = |fabric: &Fabric| {
             fabric.endpoint_ids().map(|endpoint| fabric.endpoint_name(endpoint)).collect()
@@ -173,8 +171,8 @@ impl Routes {
         (names(self.proved.fabric()), matrix)
     }
 
-    /// Returns the congestion of random matchings of one half of the hosts with the other; `None`
-    /// with fewer than two hosts.
+    /// Returns the congestion of random matchings between two halves of the hosts; `None` for fewer
+    /// than two hosts.
     fn bisection<'py>(
         &self,
         py: Python<'py>,
@@ -186,14 +184,15 @@ impl Routes {
         convert::to_python(py, &measured.map_or(Value::Null, bisection_json))
     }
 
-    /// Returns for each list of failed channels the number of groups of channels that still wait
-    /// for one another in cycles.
+    /// Returns, for each list of failed channels, the number of groups of channels that can still
+    /// deadlock.
     fn deadlock_groups(&self, py: Python<'_>, without: Vec<Vec<String>>) -> PyResult<Vec<usize>> {
         let counted = py.detach(move || self.proved.deadlock_groups(&without));
         counted.map_err(|refused| error::input(py, &refused))
     }
 
-    /// Returns the pairs of hosts that share a channel, by default the busiest between switches.
+    /// Returns the host pairs that share a channel, by default the busiest channel between
+    /// switches.
     #[pyo3(signature = (channel, at_most))]
     fn sharing<'py>(
         &self,
@@ -224,12 +223,12 @@ impl Routes {
         convert::to_python(py, &json.unwrap_or(Value::Null))
     }
 
-    /// Returns the tables as text that OpenSM loads.
+    /// Returns the forwarding tables as text for OpenSM.
     fn tables(&self, py: Python<'_>) -> PyResult<String> {
         self.tables_text(py)
     }
 
-    /// Returns the channels from one endpoint to another; `None` if no route leads there.
+    /// Returns the channels of the path between two endpoints; `None` without a route.
     fn path(
         &self,
         py: Python<'_>,
@@ -302,8 +301,7 @@ fn statistics_json(fabric: &Fabric, statistics: &Statistics) -> Value {
     })
 }
 
-/// Returns for each distance between hosts the number of pairs, and the number of these with a
-/// minimal path.
+/// For each distance between hosts, counts the pairs and those with a minimal path.
 fn by_least_distance(statistics: &Statistics) -> Vec<Value> {
     let pairs = statistics.least_distance.pairs().iter().enumerate();
     pairs

@@ -16,7 +16,7 @@ use crate::{error, json as convert};
 
 const ENGINES: &str = "fast, oracle, ports, columns";
 
-/// A run in progress.
+/// Fabric run in progress.
 #[pyclass(module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Simulation {
@@ -25,7 +25,7 @@ pub(crate) struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// Loads or generates the fabric, routes it and proves the routes.
+    /// Loads or generates the fabric, routes it and proves the routes deadlock-free.
     #[new]
     #[pyo3(signature = (scenario, *, allow_deadlock=false, engine="fast"))]
     fn new(
@@ -53,8 +53,8 @@ impl Simulation {
         Ok(Self { run: run.map_err(|refused| error::lab(py, &refused))? })
     }
 
-    /// Simulates at most `events_max` events, without the interpreter's lock. Returns the progress
-    /// of the run; raises `InternalError` if simulated time stands still.
+    /// Simulates at most `events_max` events without the GIL; returns the run's progress. Raises
+    /// `InternalError` if simulated time makes no progress.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let advanced = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, in_flight, done } =
@@ -62,7 +62,7 @@ impl Simulation {
         (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
     }
 
-    /// Returns a description of the compiled scenario, for people and manifests.
+    /// Returns a description of the compiled scenario for users and manifests.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let fabric = &compiled.plan.fabric;
@@ -87,27 +87,27 @@ impl Simulation {
         convert::to_python(py, &about)
     }
 
-    /// Whether every message is kept until `take_messages` is called.
+    /// Returns whether every message is kept until `take_messages` is called.
     #[getter]
     fn keeps_all_messages(&self) -> bool {
         self.run.keeps_all_messages()
     }
 
-    /// Returns the columns of the messages delivered since the last call, if all are kept.
+    /// Returns the columns of the messages delivered since the last call, if messages are kept.
     fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let table = py.detach(|| self.run.take_messages());
         columns(py, &table)
     }
 
-    /// Returns the summary of the results up to now.
+    /// Returns the summary of the results so far.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
         convert::to_python(py, &record)
     }
 
-    /// Returns the results up to now: the summary, and the tables as (name, columns), a column
-    /// being (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers
-    /// (`"i64"`) or reals (`"f64"`), or 32-bit indices (`"u32"`) into a list of words.
+    /// Returns the results so far: the summary, and the tables as (name, columns). Columns are
+    /// (name, meaning, unit, values, missing rows). Values are little-endian bytes of 64-bit
+    /// integers (`"i64"`), doubles (`"f64"`), or 32-bit indices (`"u32"`) into a list of texts.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
         Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))
@@ -120,20 +120,20 @@ pub(crate) fn result_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     tables::schema(py, &result_tables(), &summary_schema())
 }
 
-/// Returns the 97.5 % quantile of Student's t distribution, the factor from a standard error to the
-/// half-width of a 95 % interval.
+/// Returns the 97.5 % quantile of Student's t, the half-width of a 95 % interval in standard
+/// errors.
 #[pyfunction]
 pub(crate) fn student_t(degrees: u32) -> f64 {
     gingham_lab::student_t(degrees)
 }
 
-/// Returns every name that a scenario may use, with its parameters.
+/// Returns every name that scenarios may use, with its parameters.
 #[pyfunction]
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::catalogue())
 }
 
-/// Returns a description of a scenario's network, for titles; reads its fabric.
+/// Describes a scenario's network for plot titles; reads its fabric.
 #[pyfunction]
 pub(crate) fn network_said(py: Python<'_>, scenario: &Scenario) -> PyResult<String> {
     let source = &scenario.inner;
@@ -141,7 +141,7 @@ pub(crate) fn network_said(py: Python<'_>, scenario: &Scenario) -> PyResult<Stri
     described.map_err(|refused| error::lab(py, &refused))
 }
 
-/// Returns the source of a scenario's routes, for titles; reads its fabric.
+/// Describes the source of a scenario's routes for plot titles; reads its fabric.
 #[pyfunction]
 pub(crate) fn routes_title(py: Python<'_>, scenario: &Scenario) -> PyResult<String> {
     let source = &scenario.inner;
@@ -149,21 +149,21 @@ pub(crate) fn routes_title(py: Python<'_>, scenario: &Scenario) -> PyResult<Stri
     title.map_err(|refused| error::lab(py, &refused))
 }
 
-/// Returns every switching kind.
+/// Returns the switching kinds.
 #[pyfunction]
 pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::KINDS)
 }
 
-/// Returns renamed names: the kind of name, the old one and the new one.
+/// Returns renamed names with their category, old name and new name.
 #[pyfunction]
 pub(crate) fn old_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let names: Vec<_> = OLD_NAMES.iter().chain(&gingham_stripelab::OLD_NAMES).collect();
     convert::to_python(py, &names)
 }
 
-/// Returns foreign names of scenario alternatives: foreign name, name in Gingham, and difference if
-/// any.
+/// Returns foreign names of scenario alternatives, each with our name and any difference in
+/// meaning.
 #[pyfunction]
 pub(crate) fn other_names() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
     gingham_lab::OTHER_NAMES.iter().map(|other| (other.name, other.ours, other.differs)).collect()

@@ -1,5 +1,5 @@
-//! Scenarios of both laboratories. A Python class has no type parameters, so a macro generates one
-//! class for each.
+//! Scenarios of both laboratories. Python classes cannot be generic, so a macro generates each
+//! class.
 
 use gingham_input::{Change, InputError, Overrides, Source};
 use pyo3::prelude::*;
@@ -27,15 +27,15 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, loaded)
             }
 
-            /// Parses a scenario from a string; `name` stands for the file in messages.
+            /// Parses a scenario; `name` replaces the file name in messages.
             #[staticmethod]
             fn parse(py: Python<'_>, name: &str, text: &str, folder: &str) -> PyResult<Self> {
                 let none = Overrides::default();
                 Self::from_loaded(py, Source::parse(name, text, Path::new(folder), &none))
             }
 
-            /// Returns the scenario with changes at dotted paths: first `first`, then `settings`,
-            /// then `values`, then the seed.
+            /// Returns the scenario with changes at dotted paths, in the order `first`, `settings`,
+            /// `values`, `seed`.
             #[pyo3(signature = (*, first=None, settings=Vec::new(), values=None, seed=None))]
             fn changed(
                 &self,
@@ -51,8 +51,8 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, self.inner.with(&Overrides { changes, seed }))
             }
 
-            /// Restores the scenario of a record from its `resolved` values. Paths are relative to
-            /// `folder`; `digest` is that of the original file.
+            /// Restores a scenario from the `resolved` values of a run record. Paths are relative
+            /// to `folder`; `digest` is the original file's digest.
             #[staticmethod]
             fn restore(
                 py: Python<'_>,
@@ -65,13 +65,13 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::restore(name, &values, Path::new(folder), digest))
             }
 
-            /// Reads the scenario within a sweep file.
+            /// Reads the scenario embedded in a sweep file.
             #[staticmethod]
             fn within(py: Python<'_>, sweep: &SweepFile, folder: &str) -> PyResult<Self> {
                 Self::from_loaded(py, Source::within(&sweep.tree, "scenario", Path::new(folder)))
             }
 
-            /// Returns a dotted path with names of list elements replaced by their positions.
+            /// Returns the dotted path with names of list entries replaced by their indices.
             fn placed(&self, py: Python<'_>, path: &str) -> PyResult<String> {
                 self.inner.tree.placed(path).map_err(|refused| error::input(py, &refused))
             }
@@ -86,13 +86,13 @@ macro_rules! scenario_class {
                 convert::to_python(py, &self.inner.scenario)
             }
 
-            /// Base folder of relative paths in the scenario.
+            /// Returns the base folder of relative paths.
             #[getter]
             fn folder(&self) -> String {
                 self.inner.folder.display().to_string()
             }
 
-            /// SHA-256 of the file or text, before changes, in hexadecimal.
+            /// Returns the hexadecimal SHA-256 of the file or text before changes.
             #[getter]
             fn digest(&self) -> &str {
                 &self.inner.digest
@@ -111,16 +111,15 @@ macro_rules! scenario_class {
 }
 
 scenario_class! {
-    /// A fabric scenario, checked as far as possible without its fabric; immutable.
+    /// Immutable fabric scenario, checked as far as possible without its fabric.
     Scenario of gingham_lab::scenario::Scenario
 }
 
 scenario_class! {
-    /// A striping scenario; immutable.
+    /// Immutable striping scenario.
     StripeScenario of gingham_stripelab::scenario::Scenario
 }
 
-/// Returns the changes in a dict of dotted paths.
 fn changes(values: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Change>> {
     let change = |(path, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok(Change::Value(path.extract()?, convert::from_python(&value)?))

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use crate::error;
 use crate::fabric::Fabric;
 
-/// Returns the text of a `topology.yaml` and its notes. Each topology has a name, a fabric and a
-/// form, `tree` or `block`; the first is the default of the cluster.
+/// Returns the text of a `topology.yaml` and its notes. `topologies` are (name, fabric, `tree` or
+/// `block`); the first is the cluster's default.
 #[pyfunction]
 pub(crate) fn slurm_yaml(
     py: Python<'_>,

@@ -10,12 +10,12 @@ use crate::scenario::StripeScenario;
 use crate::tables::{self, TableRow};
 use crate::{error, json as convert};
 
-/// A striping run in progress.
+/// Striping run in progress.
 #[pyclass(module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct StripeSimulation {
     run: Run,
-    /// Scenario, for the line numbers in errors of the run.
+    /// Scenario for the line numbers of run errors.
     source: ScenarioSource,
 }
 
@@ -29,8 +29,8 @@ impl StripeSimulation {
         Ok(Self { run: Run::new(compiled), source: scenario.inner.clone() })
     }
 
-    /// Simulates at most `events_max` steps, without the interpreter's lock. Returns the progress
-    /// of the run; raises `InputError` if simulated time stands still.
+    /// Simulates at most `events_max` steps without the GIL; returns the run's progress. Raises
+    /// `InputError` if simulated time makes no progress.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let progress = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, in_flight, done } =
@@ -40,7 +40,7 @@ impl StripeSimulation {
         (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
     }
 
-    /// Returns a description of the compiled scenario, for people and manifests.
+    /// Returns a description of the compiled scenario for users and manifests.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let channels: Vec<_> = compiled
@@ -57,14 +57,13 @@ impl StripeSimulation {
         convert::to_python(py, &about)
     }
 
-    /// Returns the summary of the results up to now.
+    /// Returns the summary of the results so far.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
         convert::to_python(py, &record)
     }
 
-    /// Returns the results up to now: the summary, and the tables as (name, columns), with columns
-    /// as in `Simulation.record`.
+    /// Returns the results so far: the summary and the tables, as in `Simulation.record`.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
         Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))

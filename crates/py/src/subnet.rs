@@ -1,4 +1,4 @@
-//! Conversion between `Routes` and the files of a running subnet.
+//! Files of a running subnet.
 
 use gingham_lab::{LoadedArbitration, ProvedRoutes, SubnetFiles, load_routes};
 use gingham_topology::routing::Ejection;
@@ -14,7 +14,7 @@ use crate::patience::interruptible;
 use crate::routes::{Decided, Routes};
 
 impl Routes {
-    /// Reads routes from the files of a subnet manager.
+    /// Reads routes from subnet manager files.
     pub(crate) fn load(
         py: Python<'_>,
         fabric: &Arc<Fabric>,
@@ -56,7 +56,7 @@ impl Routes {
 }
 
 /// Returns lines of `opensm.conf`: the lane of each service level, and the arbitration slots as
-/// pairs of lane and weight; `None` stands for OpenSM's default slots.
+/// (lane, weight) pairs; `None` means OpenSM's default slots.
 #[pyfunction]
 #[pyo3(signature = (lanes, high=None, low=None, high_limit=0))]
 pub(crate) fn qos_conf(
@@ -83,11 +83,11 @@ pub(crate) fn qos_conf(
     conf::write(&row, &arbitration).map_err(|refused| error::refusal_of(py, "slots", refused))
 }
 
-/// LID, port, kind of ports, limit of high priority, slots of high and of low priority.
+/// LID, port, kind of ports, high-priority limit, high-priority slots and low-priority slots.
 type ArbitrationRow =
     (Option<u16>, Option<u8>, Option<&'static str>, Option<u8>, Vec<(u8, u8)>, Vec<(u8, u8)>);
 
-/// Reads the arbitration tables of single ports, or of all ports of a kind.
+/// Reads the arbitration tables of single ports or of all ports of a kind.
 #[pyfunction]
 pub(crate) fn load_arbitration(py: Python<'_>, path: &str) -> PyResult<Vec<ArbitrationRow>> {
     let loaded = gingham_lab::load_arbitration(Path::new(path));

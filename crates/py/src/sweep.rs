@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{error, json as convert};
 
-/// A sweep file with the positions of its keys; immutable.
+/// Immutable sweep file with the positions of its keys.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct SweepFile {
@@ -24,14 +24,14 @@ impl SweepFile {
         Self::of(py, Tree::from_bytes(path, &bytes))
     }
 
-    /// Creates a sweep from values; `name` stands for the file in messages.
+    /// Creates a sweep from values; `name` replaces the file name in messages.
     #[staticmethod]
     fn make(py: Python<'_>, name: &str, values: &Bound<'_, PyDict>) -> PyResult<Self> {
         let values = convert::from_python(values)?;
         Self::of(py, Tree::from_json(name, &values))
     }
 
-    /// Returns the keys common to sweeps of all kinds of scenarios, with defaults.
+    /// Returns the keys common to all sweeps, with defaults.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &self.file)
     }
@@ -41,7 +41,7 @@ impl SweepFile {
         convert::to_python(py, &self.file.others)
     }
 
-    /// Returns the line of the value at a dotted path, or of the value that contains it.
+    /// Returns the line of the value at a dotted path, or of its nearest enclosing value if absent.
     fn line(&self, path: &str) -> Option<u32> {
         self.tree.line(path)
     }

@@ -1,4 +1,4 @@
-//! Result tables as columns of bytes, for conversion to Arrow tables in Python.
+//! Result tables as byte columns, converted to Arrow tables in Python.
 
 use gingham_results::{Column, ColumnData, Table};
 use pyo3::IntoPyObjectExt;
@@ -11,7 +11,7 @@ use crate::json as convert;
 /// Name and columns of a table.
 pub(crate) type TableRow<'py> = (&'static str, Bound<'py, PyList>);
 
-/// Returns a description of every table, and the JSON Schema of the summary.
+/// Describes every table, and includes the JSON Schema of the summary.
 pub(crate) fn schema<'py>(
     py: Python<'py>,
     tables: &[Table],
@@ -33,7 +33,7 @@ pub(crate) fn rows<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Vec<Table
     tables.iter().map(|table| Ok((table.name, columns(py, table)?))).collect()
 }
 
-/// Returns the columns of a table as (name, meaning, unit, values, rows without a value).
+/// Returns the columns as (name, meaning, unit, values, rows with missing values).
 pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
     let column = |column: &Column| {
         let values = match &column.data {

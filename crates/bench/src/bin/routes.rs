@@ -1,13 +1,12 @@
-//! Measures the cost of routing a random irregular fabric.
+//! Measures the time to route a random irregular fabric.
 //!
 //! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` prints one line
-//! of JSON; `PORTS` and `HOSTS` are per switch. Peak memory is that of the process, fabric
-//! included.
+//! of JSON; `PORTS` and `HOSTS` are per switch. The process's peak memory includes the fabric.
 //!
 //! | mode | routes |
 //! |---|---|
 //! | `any` | with in-transit hosts, over all shortest paths |
-//! | `fewest` | with in-transit hosts, over the shortest paths with the fewest of them |
+//! | `fewest` | with in-transit hosts, over the shortest paths with the fewest in-transit hosts |
 //! | `simple` | simple routes |
 
 use gingham_bench::timed;

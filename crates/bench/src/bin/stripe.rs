@@ -1,16 +1,16 @@
-//! Measures the cost of a packet at both ends of a stripe over 8 channels.
+//! Measures the CPU cost per packet at both ends of a stripe over 8 channels.
 //!
 //! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of
 //! JSON. Packets arrive in batches with the maximum skew: the last channel first.
 //!
-//! | mode | work for each packet |
+//! | mode | work per packet |
 //! |---|---|
-//! | `none` | draw its length, put it on a channel and take it off: the overhead of the bench |
-//! | `select` | the scheduler's choice and charge, at one end |
-//! | `path` | the sender's choice, arrival, and in-order delivery |
+//! | `none` | draws its length and moves it through a channel's queue: the overhead of the bench |
+//! | `select` | chooses and charges a channel at one end |
+//! | `path` | chooses a channel, receives the packet and delivers it in order |
 //! | `pipe` | `path` with all markers and reports between the ends |
 //! | `guaranteed` | `pipe` in guaranteed order, with tags |
-//! | `daemon` | free order with all features: BBR for each channel, windows and pacing, reports each millisecond, retransmission buffers, tags and messages as bytes |
+//! | `daemon` | free order with all features: BBR per channel, windows and pacing, reports every millisecond, retransmission buffers, serialized tags and messages |
 
 use gingham_bench::timed;
 use gingham_fairq::{Causal, SurplusRoundRobin};
@@ -25,11 +25,11 @@ use std::process::ExitCode;
 const CHANNELS: usize = 8;
 const BATCH: usize = 64;
 const LONGEST_BYTES: u32 = 1_500;
-/// One microsecond per packet.
+/// Packet interval in ns.
 const PACKET_NS: u64 = 1_000;
 
 type Scheduler = SurplusRoundRobin<CHANNELS>;
-/// Lengths, numbers and tags in flight on each channel.
+/// Length in bytes, number and tag of each packet in flight, by channel.
 type Batch = [Vec<(u32, u64, Option<Tag>)>; CHANNELS];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
     Ok(json!({ "packets": packets, "seconds": seconds, "outcome": outcome }))
 }
 
-/// 64 to 1,500 bytes, from a linear congruential generator.
+/// Random packet lengths of 64 to 1,500 bytes (linear congruential generator).
 struct Lengths(u64);
 
 impl Lengths {
