@@ -91,7 +91,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     }
 }
 
-/// Flits sent by hosts do not count.
+/// Counts flits sent by switches only.
 fn flit_hops(run: &Run) -> u64 {
     let plan = &run.compiled().plan;
     let counts = run.channel_counts();

@@ -50,7 +50,6 @@ impl PatternRow {
 }
 
 impl Cluster {
-    /// Groups a fabric's adapters into nodes. `names` come from the user's naming rule, by device.
     pub(crate) fn of(fabric: &Arc<CoreFabric>, names: Names) -> Self {
         let by_rule = names.into_iter().map(|(device, names)| (NodeId::new(device), names));
         let naming = Naming { by_rule: by_rule.collect() };
@@ -192,7 +191,6 @@ impl Cluster {
     }
 }
 
-/// Sums the channel loads of other jobs; empty without other jobs.
 fn standing(
     fabric: &CoreFabric,
     cluster: &CoreCluster,
@@ -295,7 +293,6 @@ fn facts_json(fabric: &CoreFabric, cluster: &CoreCluster) -> Value {
     })
 }
 
-/// Returns the counts of nodes, rails, units and planes.
 pub(crate) fn summary_json(cluster: &CoreCluster) -> Value {
     let summary = ClusterSummary::of(cluster);
     let by_role = |counts: &BTreeMap<Role, usize>| -> serde_json::Map<String, Value> {

@@ -9,7 +9,6 @@ use std::fmt::Display;
 
 use crate::json;
 
-/// Returns a `gingham.errors.InputError` with position, key and suggestions.
 pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     let details = || {
         let fields = json::to_python(py, &error.to_json())?.cast_into::<PyDict>()?;
@@ -22,7 +21,6 @@ pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     )
 }
 
-/// Converts the error of a scenario that cannot run.
 pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     match error {
         LabError::Input(refused) => input(py, refused),
@@ -30,12 +28,10 @@ pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     }
 }
 
-/// Returns a `gingham.errors.InputError` with only a message.
 pub(crate) fn refusal(py: Python<'_>, message: impl Display) -> PyErr {
     raise(py, "InputError", &message.to_string(), None)
 }
 
-/// Returns a `gingham.errors.InputError` about a parameter.
 pub(crate) fn refusal_of(py: Python<'_>, key: &str, message: impl Display) -> PyErr {
     let fields = PyDict::new(py);
     match fields.set_item("key", key) {
@@ -44,7 +40,6 @@ pub(crate) fn refusal_of(py: Python<'_>, key: &str, message: impl Display) -> Py
     }
 }
 
-/// Returns a `gingham.errors.InputError` with a stable code.
 pub(crate) fn refusal_with_code(py: Python<'_>, code: &str, message: &str) -> PyErr {
     let fields = PyDict::new(py);
     match fields.set_item("code", code) {
@@ -53,7 +48,6 @@ pub(crate) fn refusal_with_code(py: Python<'_>, code: &str, message: &str) -> Py
     }
 }
 
-/// Returns a `gingham.errors.InternalError` with its code.
 pub(crate) fn internal(py: Python<'_>, code: &str, message: impl Display) -> PyErr {
     let fields = PyDict::new(py);
     match fields.set_item("code", code) {
@@ -62,8 +56,6 @@ pub(crate) fn internal(py: Python<'_>, code: &str, message: impl Display) -> PyE
     }
 }
 
-/// Returns a `gingham.errors.DeadlockError` with the cycle's channels and the key that closes the
-/// cycle.
 pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     let fields = PyDict::new(py);
     let kept = fields.set_item("cycle", &report.channels);

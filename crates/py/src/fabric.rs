@@ -24,7 +24,6 @@ use crate::{cluster, error, json as convert};
 #[derive(Debug)]
 pub(crate) struct Fabric {
     inner: Arc<CoreFabric>,
-    /// File name for messages.
     file: String,
 }
 
@@ -217,7 +216,6 @@ fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// Describes the levels of a tree. Top switches are listed by name, for use as roots.
 fn tree_json(fabric: &CoreFabric, tree: &TreeShape) -> Value {
     let name = |node: NodeId| fabric.node(node).name.as_str();
     let ratio = |of: Oversubscription| json!({ "min": of.min, "max": of.max, "narrowest": name(of.narrowest) });

@@ -9,7 +9,6 @@ use serde_json::{Map, Number, Value};
 /// Maximum nesting depth, greater than that of our own values.
 const DEPTH_MAX: usize = 64;
 
-/// Converts a serializable value to Python dicts, lists, strings and numbers.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: &impl Serialize,

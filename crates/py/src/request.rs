@@ -20,16 +20,13 @@ use crate::{error, json as convert};
 #[derive(Debug, serde::Deserialize)]
 pub(crate) struct Request {
     pub(crate) algorithm: Algorithm,
-    /// Form of the routes; `None` chooses by fabric size.
     form: Option<Form>,
     memory_max: Option<Bytes>,
     when_full: WhenFull,
     /// Number of lanes; packets may take any lane.
     lanes: u8,
-    /// Rule of the dateline classes; `None` chooses by algorithm.
     datelines: Option<DatelineChoice>,
     adaptive: bool,
-    /// Number of escape lanes for adaptive routing; `None` chooses by algorithm.
     escape_lanes: Option<i64>,
 }
 
@@ -121,7 +118,6 @@ impl Request {
         self.when_full.into()
     }
 
-    /// Returns the requested form, or the default for the fabric.
     fn form(&self, fabric: &Fabric) -> Result<Form, Refused> {
         match self.form {
             Some(Form::Source) if self.adaptive => {
@@ -133,7 +129,6 @@ impl Request {
         }
     }
 
-    /// Returns the lane assignment; `None` for a single lane.
     pub(crate) fn lanes(&self, fabric: &Fabric) -> Result<Option<Lanes>, Refused> {
         let (needs_datelines, lanes) = (self.algorithm.needs_datelines(), self.lanes);
         if self.adaptive {
@@ -174,7 +169,6 @@ impl Request {
     }
 }
 
-/// Extends forwarding tables to adaptive routing, with a choice of outputs at every switch.
 fn choosing(fabric: &Fabric, routes: Routes) -> Result<Routes, Refused> {
     let Routes::Table(tables) = routes else { unreachable!("the form is that of tables") };
     let tables = tables

@@ -34,7 +34,6 @@ pub(crate) enum Decided {
 type FileFindingRow = (String, Option<u32>, &'static str, &'static str, String);
 
 impl Routes {
-    /// Computes the requested routes and their deadlock proof.
     pub(crate) fn compute(
         py: Python<'_>,
         fabric: &Arc<Fabric>,
@@ -301,7 +300,6 @@ fn statistics_json(fabric: &Fabric, statistics: &Statistics) -> Value {
     })
 }
 
-/// For each distance between hosts, counts the pairs and those with a minimal path.
 fn by_least_distance(statistics: &Statistics) -> Vec<Value> {
     let pairs = statistics.least_distance.pairs().iter().enumerate();
     pairs

@@ -15,7 +15,6 @@ use crate::{error, json as convert};
 #[derive(Debug)]
 pub(crate) struct StripeSimulation {
     run: Run,
-    /// Scenario for the line numbers of run errors.
     source: ScenarioSource,
 }
 

@@ -14,7 +14,6 @@ use crate::patience::interruptible;
 use crate::routes::{Decided, Routes};
 
 impl Routes {
-    /// Reads routes from subnet manager files.
     pub(crate) fn load(
         py: Python<'_>,
         fabric: &Arc<Fabric>,

@@ -8,10 +8,8 @@ use serde_json::{Value, json};
 
 use crate::json as convert;
 
-/// Name and columns of a table.
 pub(crate) type TableRow<'py> = (&'static str, Bound<'py, PyList>);
 
-/// Describes every table, and includes the JSON Schema of the summary.
 pub(crate) fn schema<'py>(
     py: Python<'py>,
     tables: &[Table],

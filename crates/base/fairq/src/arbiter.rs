@@ -25,7 +25,6 @@ pub struct Head {
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a> {
     eligible: &'a [u64],
-    /// Head packets; empty if the arbiter ignores lengths and arrivals.
     heads: &'a [Head],
 }
 

@@ -194,7 +194,6 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
     }
 
-    /// The levels get six, two and one of every nine services.
     #[test]
     fn each_of_three_levels_yields_to_all_lower_levels() {
         let mut arbiter = weighted([2, 1, 0], [1; 3], 2);

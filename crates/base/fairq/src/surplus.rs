@@ -196,7 +196,6 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         }
     }
 
-    /// Starts the next round or, if all channels are further ahead, the earliest of their rounds.
     fn start_round(&mut self) {
         let ahead = |standing: &Standing| standing.next.round.ahead_of(self.round);
         let channels = &self.channels[..self.count];

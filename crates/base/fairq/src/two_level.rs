@@ -156,7 +156,7 @@ impl Turns {
         Ok(turns)
     }
 
-    /// At least one eligible queue must have a weight.
+    /// Serves a queue; at least one eligible queue must have a weight.
     fn serve(&mut self, eligible: u64, units: impl Fn(usize) -> i64) -> usize {
         let can_send = |slot: Slot| eligible >> slot.queue & 1 == 1;
         if self.left_units <= 0 || !can_send(self.slots[self.current]) {

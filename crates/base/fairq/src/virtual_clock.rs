@@ -46,7 +46,7 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// Stamp of `head`, rounded to 1 ps; best effort gets the largest stamp.
+    /// Returns the stamp of `head`, rounded to 1 ps; best effort gets the largest stamp.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);

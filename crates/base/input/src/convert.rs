@@ -32,7 +32,7 @@ impl Places<'_> {
         Ok(Table::of(table.iter().map(entry).collect::<Result<_, Fault>>()?))
     }
 
-    /// Refuses dates and integers beyond 64 bits.
+    /// Converts a value; refuses dates and integers beyond 64 bits.
     pub(crate) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, Fault> {
         let origin = self.origin(value.span().start);
         match self.data(value.get_ref()) {
@@ -67,7 +67,7 @@ impl Places<'_> {
     }
 }
 
-/// Refuses finite numbers too large for a double.
+/// Parses a number; refuses finite numbers too large for a double.
 fn float(digits: &str) -> Result<f64, Fault> {
     match digits.parse::<f64>() {
         Ok(number) if number.is_finite() || !digits.contains(|c: char| c.is_ascii_digit()) => {

@@ -128,7 +128,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.deserialize_tuple(length, visitor)
     }
 
-    /// Refuses the list of field values that serde would also accept for a struct.
+    /// Reads a struct from a table only; serde would also accept a list of field values.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,

@@ -50,7 +50,6 @@ struct Report {
     message: String,
     excerpt: Option<String>,
     expected: Vec<String>,
-    /// Introduction to the names in `expected`, such as "known keys".
     heading: Option<&'static str>,
     nearest: Option<String>,
     unknown: Option<String>,

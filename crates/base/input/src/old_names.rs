@@ -85,7 +85,6 @@ fn first_path(
     })
 }
 
-/// Refuses a scenario with old keys or values in a single message.
 pub(crate) fn refuse(tree: &Tree, names: &[OldName]) -> Result<(), InputError> {
     let written = names.iter().filter_map(|name| Some((name, name.written(tree)?)));
     let written: Vec<(&OldName, String)> = written.collect();

@@ -72,7 +72,7 @@ fn first(text: &str) -> Result<(Step, &str), String> {
     }
 }
 
-/// Only digits without leading zeros are an index.
+/// Parses a bare step; only digits without leading zeros are an index.
 fn bare(name: &str) -> Step {
     match name.parse::<usize>() {
         Ok(index) if index.to_string() == name => Step::Index(index),

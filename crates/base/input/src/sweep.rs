@@ -55,7 +55,6 @@ pub struct SweepAxis {
     /// Result column name, or names of several columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Value>,
-    /// Dotted path of a single varied key.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     /// Keys and factors: each key is set to the axis value times its factor.
@@ -67,7 +66,6 @@ pub struct SweepAxis {
     /// Named alternatives, each with its changes by dotted path.
     #[serde(skip_serializing_if = "Option::is_none")]
     choices: Option<Keyed<Map<String, Value>>>,
-    /// Values of `key` or `keys`.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Value>>,
     /// Range of values of `key` or `keys`.
@@ -126,7 +124,6 @@ impl SweepAxis {
     }
 }
 
-/// Values of one key of a `zip` axis.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a list or a range")]
 enum Values {
@@ -134,7 +131,6 @@ enum Values {
     Range(Map<String, Value>),
 }
 
-/// Nonempty table of keys in file order.
 #[derive(Clone, PartialEq, Debug)]
 struct Keyed<T>(Vec<(String, T)>);
 

@@ -21,7 +21,6 @@ use std::fmt;
 pub struct Tree {
     pub(crate) root: Value,
     pub(crate) round: u32,
-    /// Default names of unnamed list entries, for each list key.
     pub(crate) unnamed: &'static [(&'static str, &'static str)],
 }
 

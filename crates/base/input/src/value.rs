@@ -106,8 +106,8 @@ impl Table {
         Self { entries, overridden: Overridden::default() }
     }
 
-    /// Candidate entries of a table that selects an alternative: those set by the latest overrides,
-    /// otherwise all.
+    /// Returns the candidate entries of a table that selects an alternative: those set by the
+    /// latest overrides, otherwise all.
     pub(crate) fn alternatives(&self) -> Vec<&Entry> {
         match &*self.overridden.places {
             [] => self.entries.iter().collect(),

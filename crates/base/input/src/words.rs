@@ -2,7 +2,6 @@
 
 use serde::de::Unexpected;
 
-/// Truncates a text and makes control characters visible.
 pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     let mut characters = text.chars();
     let mut clipped: String = characters.by_ref().take(characters_max).map(visible).collect();
@@ -39,7 +38,6 @@ pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// Rewords the type descriptions of serde.
 pub(crate) fn expected(words: &str) -> String {
     let count =
         words.strip_prefix("a tuple of size ").or(words.strip_prefix("an array of length "));

@@ -89,7 +89,6 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Adds an event in the current slot, in an earlier slot or beyond the ring.
     #[inline(never)] // Keeps `schedule` small for the frequent case.
     fn schedule_apart(&mut self, slot: u64, time: u64, event: E) {
         if slot <= self.slot {

@@ -37,7 +37,6 @@ pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     (end(point) - end(-point)) / (4.0 * b)
 }
 
-/// Population skewness of residuals, whose mean is zero.
 fn skewness(residuals: &[f64]) -> f64 {
     let moment = |power| {
         let powers = residuals.iter().map(|residual| libm::pow(*residual, power));
@@ -129,7 +128,7 @@ mod tests {
         held.map(|held| f64::from(held) / 40.0)
     }
 
-    /// Hall's cubic, the inverse of `G`.
+    /// Returns Hall's cubic, the inverse of `G`.
     fn cubic(end: f64, b: f64) -> f64 {
         end + b + 2.0 * b * end * end + 4.0 / 3.0 * b * b * end * end * end
     }
@@ -207,7 +206,7 @@ mod tests {
         assert!((92.0..=97.0).contains(&corrected), "{corrected} %");
     }
 
-    /// Moving average `x_i - share x_(i-1)` of independent normal `x`.
+    /// Returns the moving average `x_i - share x_(i-1)` of independent normal `x`.
     fn moving_average(uniform: &mut Uniform, share: f64) -> Vec<f64> {
         let noise: Vec<f64> = (0..65).map(|_| uniform.normal()).collect();
         noise.windows(2).map(|pair| pair[1] - share * pair[0]).collect()

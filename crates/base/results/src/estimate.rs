@@ -125,7 +125,7 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Ranges of sections in equal batches; remaining sections join the first batch.
+/// Returns the sections of each batch; remaining sections join the first batch.
 fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     let size = (sections / BATCHES_MIN).max(1);
     let left_over = sections % size;
@@ -135,8 +135,8 @@ fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Half-width from the values without one batch each; `None` for too few batches or an undefined
-/// value.
+/// Returns the half-width from the values without one batch each; `None` for too few batches or an
+/// undefined value.
 fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     let degrees = degrees(without.len())?;
     let without: Vec<f64> = without.iter().copied().collect::<Option<_>>()?;

@@ -135,8 +135,8 @@ mod tests {
         assert!((student_t(u32::MAX) - NORMAL).abs() < 1e-9);
     }
 
-    /// Probability of `|T| <= end` by Simpson's rule: with `t = sqrt(n) tan a`, Student's density
-    /// in `a` is `cos^(n-1) a` up to a constant.
+    /// Computes the probability of `|T| <= end` by Simpson's rule: with `t = sqrt(n) tan a`,
+    /// Student's density in `a` is `cos^(n-1) a` up to a constant.
     fn density_integral(end: f64, degrees: f64) -> f64 {
         let below = |angle: f64| {
             let steps = 20_000_u32;

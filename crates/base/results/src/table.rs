@@ -206,7 +206,7 @@ fn value_of(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("our own types serialize")
 }
 
-/// Doc comment of a field as a meaning: one line without initial capital and full stop.
+/// Converts a field's doc comment to a meaning: one line without initial capital and full stop.
 fn meaning_of(field: &Value) -> String {
     let description =
         field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
@@ -229,7 +229,7 @@ fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     (data, (0..values.len()).filter(|row| values[*row].is_null()).collect())
 }
 
-/// JSON type of a field; an enum of names has no type and counts as text.
+/// Returns the JSON type of a field; an enum of names has no type and counts as text.
 fn type_of(field: &Value) -> &str {
     let types = &field["type"];
     let types = types.as_array().map_or(slice::from_ref(types), Vec::as_slice);

@@ -1,4 +1,4 @@
-//! The fabric: nodes, cables, and the two directed channels of each cable.
+//! Fabric graph: nodes, cables, and the two directed channels of each cable.
 //!
 //! ```text
 //!   host h0             switch s0                switch s1
@@ -7,11 +7,11 @@
 //!            channel 1: s0 -> h0         channel 3: s1 -> s0
 //! ```
 //!
-//! A [`Fabric`] never changes. Its canonical order gives equal ids to two formats of one fabric:
-//! nodes by kind (switches, hosts, aggregation nodes, routers), GUID and name with numbers compared
-//! by value; cables by their lower end.
+//! A [`Fabric`] is immutable. Its canonical order makes ids independent of the file format: nodes
+//! are ordered by kind (switches, hosts, aggregation nodes, routers), GUID, then name with numbers
+//! compared by value; cables by their lower end.
 //!
-//! Invariants: names are unique; a port has at most one cable; the channels of cable `c` are `2c`
+//! Invariants: names are unique; a port has at most one cable; cable `c` has the channels `2c`
 //! (from its lower end) and `2c + 1`; ports 0 of switches ([`port0`]) come after all other nodes,
 //! cables and endpoints.
 
@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 id_type!(
-    /// Index of a node, in canonical order.
+    /// Index of a node in canonical order.
     NodeId
 );
 id_type!(
@@ -38,11 +38,11 @@ id_type!(
 );
 id_type!(
     /// Index of an endpoint: a cabled port of a host, aggregation node or router, where packets
-    /// begin and end.
+    /// start and end.
     EndpointId
 );
 
-/// A 64-bit identifier burnt into a device.
+/// 64-bit identifier burnt into a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid(pub u64);
 
@@ -58,20 +58,20 @@ impl Guid {
 /// Kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum NodeKind {
-    /// Forwards packets.
+    /// Device that forwards packets.
     Switch,
     /// InfiniBand channel adapter or Myrinet interface.
     Host,
-    /// In-network reduction unit inside a switch chassis: addressable, but not a host.
+    /// In-network reduction unit in a switch chassis, addressable but not a host.
     Aggregation,
-    /// Connection to another subnet; an end of routes in this one.
+    /// Connection to another subnet; routes within this subnet end here.
     Router,
-    /// Port 0 of a switch as an endpoint ([`Fabric::with_ports_0`]), not a device.
+    /// Port 0 of a switch as an endpoint ([`Fabric::with_ports_0`]); not a device.
     Port0,
 }
 
 impl NodeKind {
-    /// Name in results and messages.
+    /// Returns the name used in results and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Switch => "switch",
@@ -83,67 +83,67 @@ impl NodeKind {
     }
 }
 
-/// Identity fields of a device.
+/// Identity of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Identity {
     /// Vendor id.
     pub vendor: Option<u32>,
     /// Device id.
     pub device: Option<u32>,
-    /// GUID common to the devices of a chassis or card.
+    /// GUID shared by the devices of a chassis or card.
     pub system_guid: Option<Guid>,
-    /// Whether port 0 is an enhanced one.
+    /// Whether port 0 is an enhanced port.
     pub enhanced_port0: Option<bool>,
 }
 
 /// Addresses assigned by the subnet manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Address {
-    /// GUID of the port, if it has one.
+    /// Port GUID.
     pub guid: Option<Guid>,
-    /// Local identifier.
+    /// Local identifier of the port.
     pub lid: Option<u16>,
-    /// LID mask control: the port has 2^lmc LIDs.
+    /// LID mask control; the port has 2^lmc LIDs.
     pub lmc: Option<u8>,
 }
 
-/// A device with ports.
+/// Device with ports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
-    /// Kind.
+    /// Kind of the node.
     pub kind: NodeKind,
-    /// Unique name: the description if unique, else the id of the dump.
+    /// Unique name: the description if unique, otherwise the id in dumps.
     pub name: String,
-    /// GUID, if known.
+    /// GUID; `None` if unknown.
     pub guid: Option<Guid>,
-    /// Description in the source: any characters, not necessarily unique.
+    /// Description in the source, possibly with any characters and not unique.
     pub description: String,
-    /// Number of the highest port, from 1.
+    /// Highest port number.
     pub ports: u16,
-    /// Identity fields.
+    /// Vendor, device and chassis.
     pub identity: Identity,
-    /// Addresses by port; a switch has one at port 0.
+    /// Addresses by port; a switch has its address at port 0.
     pub addresses: BTreeMap<u16, Address>,
 }
 
 impl Node {
-    /// Key of the node's random streams: GUID, else name.
+    /// Returns the key of the node's random streams: its GUID, otherwise its name.
     pub fn stable_name(&self) -> String {
         self.guid.map_or_else(|| self.name.clone(), |guid| guid.to_string())
     }
 
-    /// Id in a dump, such as `S-0002c90200417670`.
+    /// Returns the id in dumps, such as `S-0002c90200417670`; `None` without a GUID.
     pub fn dump_id(&self) -> Option<String> {
         self.guid.map(|guid| dump_id(self.kind, guid))
     }
 
-    /// Whether the kind is [`NodeKind::Switch`].
+    /// Returns whether the node is a switch.
     pub fn is_switch(&self) -> bool {
         self.kind == NodeKind::Switch
     }
 }
 
-/// Id in an ibnetdiscover dump.
+/// Returns the id of a node in an ibnetdiscover dump.
 pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
     let letter = match kind {
         NodeKind::Switch => 'S',
@@ -154,30 +154,30 @@ pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
     format!("{letter}-{guid}")
 }
 
-/// A port of a node.
+/// Port of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PortRef {
-    /// Node.
+    /// Node with this port.
     pub node: NodeId,
-    /// Port number, from 1.
+    /// Port number, from 1; 0 for a switch's own port.
     pub port: u16,
 }
 
-/// A cable between two ports.
+/// Cable between two ports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cable {
-    /// Both ends, the lower one first.
+    /// Both ends in ascending order.
     pub ends: [PortRef; 2],
-    /// Speed, if known.
+    /// Speed; `None` if not fully known.
     pub speed: Option<LinkSpeed>,
-    /// Known half of a speed, unless the whole is known.
+    /// Partially known speed; `None` if the speed is fully known.
     pub partial_speed: Option<PartialSpeed>,
-    /// Length, if known.
+    /// Length; `None` if unknown.
     pub length: Option<Length>,
 }
 
 impl Cable {
-    /// Speed in the notation of dumps: `4xNDR`, `2x???`.
+    /// Returns the speed as in dumps: `4xNDR`, `2x???`; `None` if unknown.
     pub fn reported_speed(&self) -> Option<String> {
         let reported = self.reported();
         (reported != ReportedSpeed::default()).then(|| reported.to_string())
@@ -188,12 +188,12 @@ impl Cable {
     }
 }
 
-/// A network of switches and hosts.
+/// Network of switches and hosts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fabric {
     nodes: Vec<Node>,
     cables: Vec<Cable>,
-    /// Outgoing channels by node and port, up to the highest port in use.
+    /// Outgoing channels by node and port, up to the highest cabled port.
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
@@ -202,32 +202,32 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Nodes in canonical order.
+    /// Returns the nodes in canonical order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// One node.
+    /// Returns a node by id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// All node ids.
+    /// Iterates over all node ids.
     pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator {
         NodeId::first(self.nodes.len())
     }
 
-    /// Switches, first in canonical order.
+    /// Iterates over the switches, which come first in canonical order.
     pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         NodeId::first(self.nodes.partition_point(Node::is_switch))
     }
 
-    /// Cables in canonical order.
+    /// Returns the cables in canonical order.
     pub fn cables(&self) -> &[Cable] {
         &self.cables
     }
 
-    /// The fabric with all cables at `speed`.
+    /// Returns the fabric with all cables at `speed`.
     #[must_use]
     pub fn at_speed(mut self, speed: LinkSpeed) -> Self {
         for cable in &mut self.cables {
@@ -236,73 +236,75 @@ impl Fabric {
         self
     }
 
-    /// Number of channels: two a cable.
+    /// Returns the number of channels, two per cable.
     pub fn channel_count(&self) -> usize {
         2 * self.cables.len()
     }
 
-    /// Source port of a channel.
+    /// Returns the source port of a channel.
     pub fn source(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[channel.index() % 2]
     }
 
-    /// Target port of a channel.
+    /// Returns the target port of a channel.
     pub fn target(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[1 - channel.index() % 2]
     }
 
-    /// Cable of a channel.
+    /// Returns the cable of a channel.
     pub fn cable_of(&self, channel: ChannelId) -> &Cable {
         &self.cables[channel.index() / 2]
     }
 
-    /// Opposite direction of a channel.
+    /// Returns the opposite channel of the same cable.
     pub fn reverse(channel: ChannelId) -> ChannelId {
         ChannelId::new(channel.index() ^ 1)
     }
 
-    /// Channel out of `node` by `port`, if cabled.
+    /// Returns the channel out of `node` through `port`; `None` without a cable.
     #[inline]
     pub fn outgoing(&self, node: NodeId, port: u16) -> Option<ChannelId> {
         *self.outgoing[node.index()].get(usize::from(port))?
     }
 
-    /// Channels out of `node`, by port.
+    /// Iterates over the channels out of `node` by port.
     pub fn channels_from(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
         self.outgoing[node.index()].iter().copied().flatten()
     }
 
-    /// Ports of all endpoints, by node and port.
+    /// Returns the ports of all endpoints, by node and port.
     pub fn endpoints(&self) -> &[PortRef] {
         &self.endpoints
     }
 
-    /// All endpoint ids.
+    /// Iterates over all endpoint ids.
     pub fn endpoint_ids(&self) -> impl DoubleEndedIterator<Item = EndpointId> + ExactSizeIterator {
         EndpointId::first(self.endpoints.len())
     }
 
-    /// Port of an endpoint.
+    /// Returns the port of an endpoint.
     pub fn endpoint(&self, id: EndpointId) -> PortRef {
         self.endpoints[id.index()]
     }
 
-    /// Channel from an endpoint into the fabric.
+    /// Returns the channel from an endpoint into the fabric.
     pub fn endpoint_channel(&self, id: EndpointId) -> ChannelId {
         self.endpoint_channels[id.index()]
     }
 
-    /// Endpoint at a port.
+    /// Returns the endpoint at a port.
     pub fn endpoint_at(&self, port: PortRef) -> Option<EndpointId> {
         self.endpoint_of.get(&port).copied()
     }
 
-    /// Whether ordinary traffic ends at an endpoint: not at aggregation nodes, routers and ports 0.
+    /// Returns whether an endpoint is a host, where ordinary traffic ends, and not an aggregation
+    /// node, router or port 0.
     pub fn is_host_endpoint(&self, id: EndpointId) -> bool {
         self.node(self.endpoint(id).node).kind == NodeKind::Host
     }
 
-    /// Unique name of an endpoint: the node's, with the port if the node has several endpoints.
+    /// Returns the unique name of an endpoint: its node's name, with the port if the node has
+    /// several endpoints.
     pub fn endpoint_name(&self, id: EndpointId) -> String {
         let PortRef { node, port } = self.endpoint(id);
         let alone = self.channels_from(node).nth(1).is_none();
@@ -310,18 +312,18 @@ impl Fabric {
         if alone { name.clone() } else { format!("{name}[{port}]") }
     }
 
-    /// Text such as `s3[7]`.
+    /// Formats a port, such as `s3[7]`.
     pub fn port_name(&self, port: PortRef) -> String {
         format!("{}[{}]", self.node(port.node).name, port.port)
     }
 
-    /// Text such as `s3[7] -> s4[1]`.
+    /// Formats a channel, such as `s3[7] -> s4[1]`.
     pub fn channel_name(&self, channel: ChannelId) -> String {
         let (from, to) = (self.source(channel), self.target(channel));
         format!("{} -> {}", self.port_name(from), self.port_name(to))
     }
 
-    /// Node by its name, dump id, or GUID of at least eight hexadecimal digits.
+    /// Finds a node by name, dump id, or GUID of at least eight hexadecimal digits.
     pub fn find_node(&self, text: &str) -> Option<NodeId> {
         let guid = Guid::from_hexadecimal(text);
         let named = |node: &Node| {

@@ -1,75 +1,75 @@
-//! Findings: content that parses but cannot be right.
+//! Findings: suspicious content of fabrics and their files.
 
 use std::fmt;
 
 /// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// No fault; `check` does not fail.
+    /// Harmless; `check` does not fail.
     Note,
-    /// Fault of the fabric or its dump.
+    /// Fault in the fabric or its dump.
     Warning,
 }
 
 /// Kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
-    /// A cable that only one end lists.
+    /// Only one end lists the cable.
     OneSidedCable,
-    /// Ends of a cable that disagree on ports, speed or names.
+    /// The ends of a cable disagree on ports, speed or names.
     Disagreement,
-    /// A node named by links, but without a record.
+    /// A node is named in links but has no record.
     UndefinedNode,
-    /// Two nodes with one GUID.
+    /// Two nodes share a GUID.
     DuplicateGuid,
-    /// Two ports with one LID.
+    /// Two ports share a LID.
     DuplicateLid,
-    /// A LID outside the unicast range: 0, 65535 or none.
+    /// A LID is missing or outside the unicast range (0 or 65535).
     NoLid,
-    /// A cable between two ports of one node.
+    /// A cable joins two ports of one node.
     LoopCable,
-    /// A part without a path to the largest part.
+    /// A part of the fabric has no path to the largest part.
     Island,
-    /// A host without any cable.
+    /// A host has no cable.
     UncabledHost,
-    /// A host name in descriptions at several systems.
+    /// Descriptions of several systems have the same host name.
     SharedName,
-    /// A description without a host name at several systems.
+    /// Descriptions of several systems are the same and have no host name.
     DefaultName,
-    /// Adapters of a host, each on another's rail.
+    /// Adapters of a host are each on another adapter's rail.
     SwappedRails,
-    /// A compute node without an adapter on a rail of its unit.
+    /// A compute node lacks an adapter on a rail of its unit.
     MissingAdapter,
-    /// A compute node with cables to leaves of several units.
+    /// A compute node has cables to leaves of several units.
     DividedNode,
-    /// A system GUID of several hosts.
+    /// Several hosts share a system GUID.
     SharedSystem,
-    /// A switch of a tree with fewer uplinks than its siblings.
+    /// A tree switch has fewer uplinks than its siblings.
     MissingUplink,
-    /// A cable slower than most of its neighbours.
+    /// A cable is slower than most neighbouring cables.
     SlowCable,
-    /// Parallel or uneven uplinks and the like.
+    /// The fabric is uneven, for example in parallel cables or uplinks.
     Unevenness,
-    /// A cable of unknown speed beside known ones, or of half-known speed.
+    /// A cable's speed is only partially known, or unknown while others are known.
     UnknownSpeed,
-    /// A LID that appears in tables but belongs to no port.
+    /// A LID in the tables belongs to no port.
     UnknownLid,
-    /// A switch that management packets do not reach.
+    /// Management packets do not reach a switch.
     UnreachedSwitch,
-    /// A gap in the tables of lanes, filled by a default.
+    /// A default fills a gap in the lane tables.
     MissingLane,
-    /// Content of the source that its reader skips.
+    /// The reader skips content of the source.
     Ignored,
-    /// A choice that the format leaves to its reader.
+    /// The reader makes a choice that the format leaves open.
     Assumption,
-    /// Lines outside the format, such as a prompt.
+    /// Lines are outside the format, such as a prompt.
     Noise,
-    /// Names that are not UTF-8.
+    /// Names are not UTF-8.
     Encoding,
 }
 
 impl FindingKind {
-    /// Severity of this kind.
+    /// Returns the severity of this kind.
     pub const fn severity(self) -> Severity {
         match self {
             Self::DefaultName
@@ -84,7 +84,7 @@ impl FindingKind {
         }
     }
 
-    /// Short name for tables and scripts.
+    /// Returns the short name for tables and scripts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OneSidedCable => "one-sided-cable",
@@ -117,14 +117,14 @@ impl FindingKind {
     }
 }
 
-/// A finding and its position.
+/// Observation about a fabric or its file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Finding {
-    /// Line of the source, from 1, if known.
+    /// Line number in the source, from 1; `None` for the whole fabric.
     pub line: Option<u32>,
-    /// Kind.
+    /// Kind of the finding.
     pub kind: FindingKind,
-    /// Details, in one sentence.
+    /// Details in one sentence.
     pub text: String,
 }
 

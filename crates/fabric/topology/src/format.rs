@@ -1,4 +1,4 @@
-//! File formats of fabrics: parsing a text into a [`Fabric`], and writing one.
+//! Reading and writing of fabric files.
 //!
 //! ```text
 //!   bytes ──decode──► text ──read──► Parsed { fabric, findings }   or Faults, FormatErrors
@@ -14,14 +14,14 @@
 //! | lst (OpenSM, ibdiagnet) | yes | no | everything but LMCs and cable lengths |
 //! | csv | yes | no | names and kinds of nodes, ports, speeds, lengths |
 //! | graphml | yes | no | as csv |
-//! | dot (Graphviz) | no | yes | a picture |
+//! | dot (Graphviz) | no | yes | a drawing |
 //! | slurm (`topology.conf`, tree) | no | yes | nodes by leaf switch |
 //! | slurm-block (`topology.conf`, block) | no | yes | nodes by leaf switch |
-//! | slurm-yaml (`topology.yaml`) | no | yes | both, as a tree and as blocks |
+//! | slurm-yaml (`topology.yaml`) | no | yes | a tree and blocks |
 //!
-//! A violation of the format is a [`FormatError`] with line, column and remedy; lines that belong
-//! to no dump are skipped with a note. A contradiction in a well-formed text is a
-//! [`Finding`](crate::Finding). [`Written`] notes content that the format cannot represent.
+//! Format violations are [`FormatError`]s with line, column and remedy; lines that are clearly not
+//! part of a dump are skipped with a note. Contradictions in well-formed text are
+//! [`Finding`](crate::Finding)s. [`Written`] notes content that the format cannot represent.
 //!
 //! Invariants: no reader panics; equal fabrics give equal texts; for [`Format::Toml`], and for
 //! dumps if `notes` is empty, reading a written text gives an equal fabric.
@@ -51,16 +51,16 @@ use crate::Fabric;
 use std::fmt;
 use std::str::FromStr;
 
-/// A file format of fabrics.
+/// File format of fabrics.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Format {
     /// Output of `ibnetdiscover`, and network files of `ibsim`.
     Ibnetdiscover,
-    /// Dump restricted to syntax and values that `ibsim` loads.
+    /// Dump restricted to the syntax and values that `ibsim` loads.
     IbnetdiscoverForIbsim,
     /// BookSim's `anynet` network file.
     Anynet,
-    /// This project's complete format.
+    /// Complete TOML format of this project.
     Toml,
     /// Link list of OpenSM and ibdiagnet; read only.
     Lst,
@@ -78,7 +78,7 @@ pub enum Format {
     SlurmYaml,
 }
 
-/// Reads a fabric.
+/// Parses a fabric file.
 pub fn read(text: &str, format: Format) -> Result<Parsed, Faults> {
     let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_junk(unmarked, format)?;
@@ -104,7 +104,7 @@ pub fn read(text: &str, format: Format) -> Result<Parsed, Faults> {
     Ok(reading)
 }
 
-/// Writes a fabric.
+/// Formats a fabric as a file.
 pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
     match format {
         Format::Ibnetdiscover => Ok(ibnetdiscover::write(fabric, ibnetdiscover::Dialect::Plain)),
@@ -124,7 +124,8 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
     }
 }
 
-/// Names the other program that wrote the text; readers of dumps and link lists do so themselves.
+/// Replaces the faults by the program that wrote the text, if recognised. The readers of dumps and
+/// link lists do so themselves.
 fn named_instead(text: &str, format: Format, faults: Faults) -> Faults {
     let is_dump = matches!(format, Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim);
     if is_dump || format == Format::Lst {
@@ -160,7 +161,7 @@ impl Format {
         Self::SlurmYaml,
     ];
 
-    /// Name in commands.
+    /// Returns the name used in commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ibnetdiscover => "ibnetdiscover",
@@ -177,7 +178,7 @@ impl Format {
         }
     }
 
-    /// File name extensions, without the dot, the writer's first.
+    /// Returns the file extensions without dot, the writer's extension first.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Ibnetdiscover => &["ibnetdiscover", "ibnet", "topo", "topofile"],
@@ -194,17 +195,17 @@ impl Format {
         }
     }
 
-    /// Whether it can be read.
+    /// Returns whether the format can be read.
     pub const fn is_readable(self) -> bool {
         !matches!(self, Self::Dot | Self::Slurm | Self::SlurmBlock | Self::SlurmYaml)
     }
 
-    /// Whether it can be written.
+    /// Returns whether the format can be written.
     pub const fn is_writable(self) -> bool {
         !matches!(self, Self::Lst | Self::Csv | Self::GraphMl)
     }
 
-    /// Format by the first characteristic line, else by the file's extension.
+    /// Detects the format by the first characteristic line, otherwise by file extension.
     pub fn of_file(extension: Option<&str>, text: &str) -> Option<Self> {
         let named = extension.and_then(Self::from_extension);
         match (Self::detect(text), named) {
@@ -213,13 +214,13 @@ impl Format {
         }
     }
 
-    /// Format of an extension, in upper or lower case.
+    /// Returns the format with this file extension, case-insensitively.
     pub fn from_extension(extension: &str) -> Option<Self> {
         let lower = extension.trim_start_matches('.').to_ascii_lowercase();
         Self::ALL.into_iter().find(|format| format.extensions().contains(&lower.as_str()))
     }
 
-    /// Format by the first characteristic line.
+    /// Detects the format by the first characteristic line.
     pub fn detect(text: &str) -> Option<Self> {
         text.trim_start_matches('\u{feff}').lines().find_map(detect_line)
     }
@@ -278,7 +279,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Error for an unknown name of a format.
+/// Error for an unknown format name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{name}\" is not a format; did you mean \"{nearest}\"? Formats are {all}")]
 pub struct UnknownFormat {

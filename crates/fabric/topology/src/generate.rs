@@ -1,18 +1,18 @@
-//! Generators of fabrics: the shapes of the textbooks, from a few numbers.
+//! Generators of textbook fabrics from a few parameters.
 //!
 //! ```text
 //!  torus = { dimensions = [8, 8] }  ──►  Generator::Torus  ──generate(seed)──►  Fabric
-//!                                        (checked numbers)
+//!                                        (parameters)
 //! ```
 //!
-//! GUIDs ([`crate::numbering`]) number switches and hosts in the order of construction, therefore
-//! the canonical order. Switches are `s0`, `s1`, ... and hosts `h0`, `h1`, ...; coordinates extend
-//! the names: `h0-3-1` is attached to `s0-3`. Ports `1` to `hosts_per_switch` of a switch lead to
+//! GUIDs ([`crate::numbering`]) count switches and hosts in construction order, which is therefore
+//! the canonical order. Switches are `s0`, `s1`, ... and hosts `h0`, `h1`, ...; names may have
+//! coordinates: `h0-3-1` is attached to `s0-3`. Ports `1` to `hosts_per_switch` of a switch lead to
 //! its hosts, in order.
 //!
-//! A node with several adapters is one host per adapter, named after the node, a space and
-//! `mlx5_0`, `mlx5_1` and so on. [`RailOptimised`] and [`MultiPlane`] have such nodes; `rails`
-//! makes disjoint copies of any other shape.
+//! A node with several adapters is one host per adapter, named by the node, a space and `mlx5_0`,
+//! `mlx5_1`, ... [`RailOptimised`] and [`MultiPlane`] have such nodes; `rails` makes disjoint
+//! copies of any other shape.
 //!
 //! Invariants: every copy or plane is connected; equal parameters and seeds give equal fabrics;
 //! sizes are checked before allocation.
@@ -43,8 +43,8 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Declares each shape: help, source, example, name, file and type. `{ rails }` permits copies;
-/// `seed` marks a random shape.
+/// Declares each shape: help text, source, example, name, module and type. `{ rails }` permits
+/// copies; `seed` marks a random shape.
 macro_rules! generators {
     ($(
         $(#[$about:meta])+
@@ -52,15 +52,15 @@ macro_rules! generators {
     )+) => {
         $(pub use $module::$Shape;)+
 
-        /// A shape of fabric with its parameters.
+        /// Shape of a fabric with its parameters.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub enum Generator {
             $($(#[$about])+ #[serde(rename = $name)] $Shape($Shape),)+
         }
 
         impl Generator {
-            /// Number of copies of the shape; 1 for shapes whose nodes have several adapters by
-            /// themselves.
+            /// Returns the number of copies of the shape; 1 for shapes whose nodes already have
+            /// several adapters.
             pub const fn rails(&self) -> u32 {
                 match self {
                     $(Self::$Shape($Shape { $($rails,)? .. }) => generators!(@copies $($rails)?),)+
@@ -73,7 +73,7 @@ macro_rules! generators {
                 }
             }
 
-            /// Name of this shape in scenarios.
+            /// Returns the name of this shape in scenarios.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$Shape(_) => $name,)+
@@ -92,7 +92,7 @@ generators! {
     /// Two hosts with a row of switches between them.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = "two-hosts = { switches = 2 }"))]
     "two-hosts" => two_hosts::TwoHosts { rails },
-    /// One switch with all hosts on it.
+    /// One switch with all hosts.
     #[schemars(extend("x-source" = "textbook", "x-example" = "star = { hosts = 3 }"))]
     "star" => star::Star { rails },
     /// Switches in a ring.
@@ -102,7 +102,7 @@ generators! {
     #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
     #[schemars(extend("x-example" = "mesh = { dimensions = [3, 2] }"))]
     "mesh" => mesh::Mesh { rails },
-    /// A grid of switches whose edges are joined to the opposite ones.
+    /// A grid of switches whose opposite edges are joined.
     #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
     #[schemars(extend("x-example" = "torus = { dimensions = [3, 3], hosts_per_switch = 2 }"))]
     "torus" => torus::Torus { rails },
@@ -122,30 +122,30 @@ generators! {
     #[schemars(extend("x-source" = "Leiserson 1985; Clos 1953"))]
     #[schemars(extend("x-example" = "folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 2 }"))]
     "folded-clos" => folded_clos::FoldedClos { rails },
-    /// Scalable units of nodes with several adapters, each on its leaf switch of the unit.
+    /// Scalable units of nodes with several adapters, each on its own leaf switch of the unit.
     #[schemars(extend("x-source" = "NVIDIA, DGX SuperPOD reference architectures, 2023 and 2025"))]
     #[schemars(extend("x-example" = "rail-optimised = { units = 2, nodes_per_unit = 2, rails = 2, radix = 4 }"))]
     "rail-optimised" => rail_optimised::RailOptimised {},
-    /// Disjoint folded Clos networks, with an adapter of every node in each.
+    /// Disjoint folded Clos networks, with one adapter of every node in each network.
     #[schemars(extend("x-source" = "Zhao et al. 2025, section 5.1"))]
     #[schemars(extend("x-example" = "multi-plane = { planes = 2, leaves = 2, spines = 1, hosts_per_leaf = 2 }"))]
     "multi-plane" => multi_plane::MultiPlane {},
-    /// Fully joined groups of switches that are fully joined to each other.
+    /// Fully connected groups of fully connected switches.
     #[schemars(extend("x-source" = "Kim, Dally, Scott and Abts 2008"))]
     #[schemars(extend("x-example" = "dragonfly = { switches_per_group = 2, global_cables_per_switch = 1 }"))]
     "dragonfly" => dragonfly::Dragonfly { rails },
-    /// Switches joined at random, as in the studies of Myrinet clusters.
+    /// Randomly connected switches, as in the studies of Myrinet clusters.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the drawing of links is ours"))]
     #[schemars(extend("x-example" = "irregular = { switches = 5 }"))]
     "irregular" => irregular::Irregular { rails } seed,
 }
 
 impl Generator {
-    /// The fabric of these parameters. Only [`Irregular`] depends on `seed`.
+    /// Generates the fabric. Only [`Irregular`] depends on `seed`.
     ///
     /// # Errors
-    /// Fails on a parameter outside its range, on more than 1,000,000 nodes, 65,535 ports on a
-    /// switch or 10,000,000 ports on all switches, and if no connected fabric exists or was found.
+    /// A parameter is outside its range; the fabric has more than 1,000,000 nodes, 65,535 ports on
+    /// a switch or 10,000,000 switch ports; or no connected fabric exists or was found.
     pub fn generate(&self, seed: u64) -> Result<Fabric, GenerateError> {
         let rails = self.rails();
         at_least("rails", rails, 1)?;

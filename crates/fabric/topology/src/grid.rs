@@ -1,4 +1,4 @@
-//! Coordinates of switches, for dimension-order routing on any fabric.
+//! Switch coordinates, recognised by name for dimension-order routing.
 //!
 //! ```text
 //!   names                    coordinates            cables
@@ -7,16 +7,16 @@
 //!                                                   s1-0 ── s1-1 ── s1-2
 //! ```
 //!
-//! The numbers in a switch's description (or in its name, if it has no description) are its
-//! coordinates, counted from the smallest at that position. Every cable between switches must join
-//! neighbours in exactly one dimension, all neighbours must be joined, and of the cables that close
-//! a dimension to rings all or none may exist. Parallel cables are permitted.
+//! The numbers in a switch's description (or in its name without a description) are its
+//! coordinates, relative to the smallest number at that position. Every cable between switches must
+//! join neighbours in exactly one dimension, and all neighbours must be joined. Either all lines of
+//! a dimension are closed to rings or none. Parallel cables are permitted.
 //!
-//! Invariants: coordinates are distinct and fill the box; `step` leads along a cable.
+//! Invariants: coordinates are unique and fill the box; `step` follows a cable.
 
 use crate::{Cable, Fabric, NodeId};
 
-/// Coordinates of every switch, checked against the cables.
+/// Grid coordinates of every switch, checked against the cables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
     dimensions: Vec<u32>,
@@ -24,49 +24,48 @@ pub struct Grid {
     strides: Vec<usize>,
     switches: Vec<NodeId>,
     cells: Vec<usize>,
-    /// Coordinates, ordered by switch and then by dimension.
     coordinates: Vec<u32>,
 }
 
 /// Reason why a fabric is not a grid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
-    /// No switches.
+    /// The fabric has no switches.
     #[error("a grid needs switches, and the fabric has none")]
     NoSwitches,
-    /// A description without numbers.
+    /// A description contains no number.
     #[error("{switch:?} holds no number; a switch of a grid has its coordinates in its name")]
     NoNumbers {
-        /// Description.
+        /// Switch description.
         switch: String,
     },
-    /// A number of more than 32 bits.
+    /// A coordinate exceeds 32 bits.
     #[error("{switch:?} holds a number too large for a coordinate")]
     NumberTooLarge {
-        /// Description.
+        /// Switch description.
         switch: String,
     },
-    /// Descriptions with different counts of numbers.
+    /// Descriptions contain different numbers of coordinates.
     #[error("{switch:?} holds {count} numbers, but {other:?} holds {other_count}")]
     CountDiffers {
         /// Description of the first switch.
         switch: String,
-        /// Count of its numbers.
+        /// Number of coordinates in `switch`.
         count: usize,
-        /// First description that differs.
+        /// First description with a different number.
         other: String,
-        /// Count of its numbers.
+        /// Number of coordinates in `other`.
         other_count: usize,
     },
-    /// Equal coordinates of two switches.
+    /// Two switches have equal coordinates.
     #[error("{first} and {second} have the same coordinates")]
     SamePlace {
-        /// First switch.
+        /// Name of the first switch.
         first: String,
-        /// Second switch.
+        /// Name of the second switch.
         second: String,
     },
-    /// A cell without a switch.
+    /// A cell has no switch.
     #[error("no switch stands at {coordinates:?} of the box {dimensions:?}")]
     EmptyPlace {
         /// Coordinates of the cell, from 0.
@@ -74,25 +73,25 @@ pub enum GridError {
         /// Sizes of all dimensions.
         dimensions: Vec<u32>,
     },
-    /// A cable between switches that are not neighbours.
+    /// A cable joins switches that are not neighbours.
     #[error("the cable {cable} joins no neighbours of a grid {dimensions:?}")]
     StrayCable {
-        /// Ends of the cable.
+        /// Both ports of the cable.
         cable: String,
         /// Sizes of all dimensions.
         dimensions: Vec<u32>,
     },
-    /// Two neighbours without a cable.
+    /// Two neighbours are not joined by a cable.
     #[error("{first} and {second} are neighbours in dimension {dimension} without a cable")]
     MissingCable {
-        /// Lower switch.
+        /// Name of the lower switch.
         first: String,
-        /// Upper switch.
+        /// Name of the upper switch.
         second: String,
         /// Dimension, from 0.
         dimension: usize,
     },
-    /// A dimension of which only some lines are rings.
+    /// Only some lines of a dimension are rings.
     #[error(
         "dimension {dimension} closes to a ring from {closed} and does not from {open}; \
          all of its lines must be alike"
@@ -100,9 +99,9 @@ pub enum GridError {
     HalfClosed {
         /// Dimension, from 0.
         dimension: usize,
-        /// Last switch of a closed line.
+        /// Name of the last switch of a closed line.
         closed: String,
-        /// Last switch of an open line.
+        /// Name of the last switch of an open line.
         open: String,
     },
 }
@@ -111,7 +110,7 @@ impl Grid {
     /// Recognises the grid of a fabric.
     ///
     /// # Errors
-    /// Reports the first switch or cable that does not fit.
+    /// The first switch or cable that does not fit is reported.
     pub fn recognise(fabric: &Fabric) -> Result<Self, GridError> {
         let mut coordinates = read_coordinates(fabric)?;
         count_from_smallest(&mut coordinates);
@@ -121,17 +120,17 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Size of each dimension.
+    /// Returns the size of each dimension.
     pub fn dimensions(&self) -> &[u32] {
         &self.dimensions
     }
 
-    /// Whether each dimension closes to rings; false up to size 2.
+    /// Returns whether each dimension is closed to rings; false for sizes up to 2.
     pub fn wraps(&self) -> &[bool] {
         &self.wraps
     }
 
-    /// Switch at these coordinates; `None` outside the box.
+    /// Returns the switch at these coordinates; `None` outside the box.
     pub fn switch_at(&self, coordinates: &[u32]) -> Option<NodeId> {
         let inside = coordinates.len() == self.dimensions.len()
             && coordinates.iter().zip(&self.dimensions).all(|(at, size)| at < size);
@@ -139,14 +138,14 @@ impl Grid {
         inside.then_some(()).map(cell).map(|cell: usize| self.switches[cell])
     }
 
-    /// One coordinate of a switch. Panics for other nodes and dimensions.
+    /// Returns one coordinate of a switch. Panics for other nodes and dimensions.
     pub fn coordinate(&self, switch: NodeId, dimension: usize) -> u32 {
         let count = self.dimensions.len();
         self.coordinates[switch.index() * count..][..count][dimension]
     }
 
-    /// Neighbour in one dimension, `up` towards larger coordinates; across the edge only in rings.
-    /// Panics like [`Self::coordinate`].
+    /// Returns the neighbour in one dimension; `up` is towards larger coordinates, and wraps around
+    /// only in rings. Panics like [`Self::coordinate`].
     pub fn step(&self, switch: NodeId, dimension: usize, up: bool) -> Option<NodeId> {
         let (at, last) = (self.coordinate(switch, dimension), self.dimensions[dimension] - 1);
         let cell = self.cells[switch.index()];
@@ -175,9 +174,8 @@ impl Grid {
         Self { dimensions, wraps, strides, switches, cells, coordinates }
     }
 
-    /// Checks the cables, and determines the dimensions that wrap.
     fn check_cables(&mut self, fabric: &Fabric) -> Result<(), GridError> {
-        // By dimension and cell: whether it is cabled upwards.
+        // By dimension and cell: whether a cable leads to the next cell.
         let mut cabled = vec![vec![false; self.cells.len()]; self.dimensions.len()];
         let is_switch = |node: NodeId| fabric.node(node).is_switch();
         for cable in fabric.cables().iter().filter(|c| c.ends.iter().all(|e| is_switch(e.node))) {
@@ -194,8 +192,8 @@ impl Grid {
         Ok(())
     }
 
-    /// Dimension of a cable, and its lower end; across the edge, the end with the largest
-    /// coordinate.
+    /// Returns the dimension of a cable and its lower end; for a cable that closes a ring, the end
+    /// with the largest coordinate.
     fn span(&self, cable: &Cable) -> Option<(usize, NodeId)> {
         let [a, b] = cable.ends.map(|end| end.node);
         let differs =
@@ -227,7 +225,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Whether the lines of a dimension are rings; fails if only some are.
+    /// Returns whether the lines of a dimension are rings; fails if only some are.
     fn check_circles(
         &self,
         fabric: &Fabric,
@@ -251,7 +249,7 @@ impl Grid {
     }
 }
 
-/// Difference of the cell index between neighbours.
+/// Returns the cell index difference between neighbours in each dimension.
 pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     let mut strides = vec![1; dimensions.len()];
     for dimension in (1..dimensions.len()).rev() {
@@ -260,7 +258,7 @@ pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     strides
 }
 
-/// Reads the numbers in each switch's text: equally many, at least one.
+/// Reads the coordinates; all texts must have the same number of coordinates, at least one.
 fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
     let numbers = |text: &&str| {
@@ -282,7 +280,8 @@ fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     }
 }
 
-/// Text with the coordinates: the description first, because a unique name may be a GUID.
+/// Returns the text with the coordinates: preferably the description, because unique names may be
+/// GUIDs.
 fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
     let node = fabric.node(switch);
     if node.description.is_empty() { &node.name } else { &node.description }
@@ -302,7 +301,7 @@ fn count_from_smallest(coordinates: &mut [Vec<u32>]) {
     }
 }
 
-/// Sizes of the dimensions; fails unless each cell has one switch.
+/// Returns the sizes of the dimensions; fails unless each cell has exactly one switch.
 fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, GridError> {
     let mut order: Vec<usize> = (0..coordinates.len()).collect();
     order.sort_by_key(|index| &coordinates[*index]);
@@ -314,7 +313,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     let dimensions: Vec<u32> = (0..coordinates[0].len())
         .map(|dimension| largest(dimension).unwrap_or(0).saturating_add(1))
         .collect();
-    // Sorted coordinates equal the cells up to the first gap.
+    // Sorted coordinates enumerate the cells up to the first gap.
     let mut place = vec![0; dimensions.len()];
     for index in order {
         if coordinates[index] != place {
@@ -328,7 +327,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     Ok(dimensions)
 }
 
-/// Moves to the next cell, the last dimension first, cyclic.
+/// Advances to the next cell in row-major order, cyclically.
 fn advance(place: &mut [u32], dimensions: &[u32]) {
     for (at, size) in place.iter_mut().zip(dimensions).rev() {
         *at += 1;

@@ -1,20 +1,20 @@
-//! Host names in the descriptions of adapters.
+//! Host names in adapter descriptions.
 //!
 //! ```text
 //!   "n5 mlx5_0"                                  host n5, adapter mlx5_0
 //!   "n5"                                         host n5, adapter without a name
 //!   "MT4123 ConnectX6   Mellanox Technologies"   no host name: the vendor's default
-//!   "localhost HCA-1"                            no host name: the host has none yet
+//!   "localhost HCA-1"                            no host name: not set yet
 //! ```
 //!
-//! The default remains until the host sets its name and that of the device (`rdma-ndd`, `%h %d`).
+//! The default description remains until the host sets host and device names (`rdma-ndd`, `%h %d`).
 
 use crate::{Fabric, Guid, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// First words set by hosts without a name.
+/// First words of descriptions set by hosts without a name.
 const PLACEHOLDERS: [&str; 4] = ["localhost", "localhost.localdomain", "ubuntu", "(none)"];
-/// End of default descriptions by Mellanox and NVIDIA.
+/// Suffix of default descriptions by Mellanox and NVIDIA.
 const VENDOR: &str = "Mellanox Technologies";
 
 pub(crate) fn host_name(node: &Node) -> Option<&str> {
@@ -24,20 +24,20 @@ pub(crate) fn host_name(node: &Node) -> Option<&str> {
     (!is_default).then_some(name)
 }
 
-/// Name within the host, such as `mlx5_0`.
+/// Returns the adapter's name within its host, such as `mlx5_0`.
 pub(crate) fn adapter_name(node: &Node) -> Option<&str> {
     let (_, adapter) = described(node)?.trim().split_once(char::is_whitespace)?;
     Some(adapter.trim_start())
 }
 
-/// Description of a node, or its name if a source has only names; `None` for a bare GUID.
+/// Returns a node's description, or its name if the source has only names; `None` for a bare GUID.
 fn described(node: &Node) -> Option<&str> {
     let is_empty = node.description.trim().is_empty();
     let text = if is_empty { &node.name } else { &node.description };
     (node.dump_id().as_ref() != Some(text)).then_some(text)
 }
 
-/// Descriptions of adapters with several system GUIDs.
+/// Returns descriptions shared by adapters with different system GUIDs.
 pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>> {
     let mut adapters: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {

@@ -1,8 +1,7 @@
-//! The fabric graph, its generators and file formats, routing algorithms and the proof that routes
-//! cannot deadlock.
+//! Fabric graph with generators, file formats, routing algorithms and deadlock proofs.
 //!
-//! Invariants: nothing here opens a path, reads a clock or uses global random numbers; every result
-//! is in one canonical order, whatever the number of threads.
+//! Invariants: the crate opens no paths, reads no clock and uses no global random numbers; results
+//! have a canonical order regardless of the number of threads.
 
 pub mod check;
 pub mod cluster;

@@ -1,12 +1,13 @@
-//! GUIDs and names of nodes that have only a number.
+//! GUIDs and names of nodes identified by a number.
 //!
 //! ```text
 //!   switch n   0x0000_5000_0000_0000 + n   named s{n}
 //!   host n     0x0000_4000_0000_0000 + n   named h{n}
 //! ```
 //!
-//! A generated fabric, written as anynet and read again, keeps its canonical order, random streams
-//! and names. No company id (EUI-64: the upper 24 bits) of an adapter on sale lies in these ranges.
+//! A generated fabric keeps its canonical order, random streams and names when written as anynet
+//! and read again. No commercial adapter has a company id (upper 24 bits of the EUI-64) in these
+//! ranges.
 
 use crate::Guid;
 
@@ -16,40 +17,40 @@ pub const SWITCH_GUID_FIRST: Guid = Guid(0x0000_5000_0000_0000);
 /// GUID of host 0.
 pub const HOST_GUID_FIRST: Guid = Guid(0x0000_4000_0000_0000);
 
-/// Distance between the ranges.
+/// Size of each range.
 const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
 
-/// Highest number of a switch or host.
+/// Highest switch or host number.
 pub const NUMBER_MAX: u64 = COUNT - 1;
 
-/// GUID of switch `n`. Panics from 2^44 on.
+/// Returns the GUID of switch `n`. Panics from 2^44 on.
 pub fn switch_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a switch number fits its range");
     Guid(SWITCH_GUID_FIRST.0 + n)
 }
 
-/// GUID of host `n`. Panics from 2^44 on.
+/// Returns the GUID of host `n`. Panics from 2^44 on.
 pub fn host_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a host number fits its range");
     Guid(HOST_GUID_FIRST.0 + n)
 }
 
-/// Number of a switch by its GUID, if that is in the range.
+/// Returns the number of a switch; `None` for GUIDs outside the range.
 pub fn switch_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(SWITCH_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
-/// Number of a host by its GUID, if that is in the range.
+/// Returns the number of a host; `None` for GUIDs outside the range.
 pub fn host_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(HOST_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
-/// Name of switch `n`.
+/// Returns the name of switch `n`.
 pub fn switch_name(n: u64) -> String {
     format!("s{n}")
 }
 
-/// Name of host `n`.
+/// Returns the name of host `n`.
 pub fn host_name(n: u64) -> String {
     format!("h{n}")
 }

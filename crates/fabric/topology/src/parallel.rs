@@ -1,4 +1,4 @@
-//! Distribution of large work over threads, with results independent of their number.
+//! Distribution of work over threads, with results independent of their number.
 //!
 //! ```text
 //!  share        part 0 ──► ┐                    ahead    make 0, 2, 4 ──► ┐
@@ -6,19 +6,19 @@
 //!               part 2 ──► ┘
 //! ```
 //!
-//! Invariant: a thread ends before the call that started it returns.
+//! Invariant: threads end before the call that started them returns.
 
 use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Steps for one thread: some milliseconds, of which starting it takes about one percent.
+/// Steps per thread: a few milliseconds, with about 1 % for starting the thread.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
-/// Maximum number of results that a producer makes ahead of the consumer.
+/// Maximum number of results queued per producer.
 const MADE_AHEAD_MAX: usize = 2;
 
-/// Number of threads, including the caller's.
+/// Number of threads, including the calling thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Threads(NonZero<usize>);
 
@@ -29,7 +29,7 @@ pub(crate) struct Part {
 }
 
 impl Threads {
-    /// Number of threads for `steps`, at most one a core.
+    /// Chooses the number of threads for `steps`, at most one per core.
     pub(crate) fn for_steps(steps: u64) -> Self {
         let worth = usize::try_from(steps / STEPS_PER_THREAD).unwrap_or(usize::MAX);
         let count = if worth < 2 { 1 } else { worth.min(cores()) };
@@ -40,7 +40,7 @@ impl Threads {
         Self(NonZero::new(count).unwrap_or(NonZero::<usize>::MIN))
     }
 
-    /// Shares work among threads; results are in order of parts.
+    /// Runs `work` once per thread; results are in part order.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn share<T: Send>(self, work: impl Fn(Part) -> T + Sync) -> Vec<T> {
         let count = self.0.get();
@@ -55,7 +55,7 @@ impl Threads {
         })
     }
 
-    /// Runs `make` on other threads, and `take` in the order of items on the caller's.
+    /// Runs `make` on other threads, and `take` on the calling thread in item order.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn ahead<I: Copy + Sync, T: Send>(
         self,
@@ -93,7 +93,7 @@ impl Threads {
 }
 
 impl Part {
-    /// Every `count`-th item, from `number` on.
+    /// Selects every `count`-th item from `number` on.
     pub(crate) fn of<I: Iterator>(self, items: I) -> impl Iterator<Item = I::Item> {
         items.skip(self.number).step_by(self.count)
     }

@@ -1,13 +1,14 @@
-//! Link speeds: InfiniBand's width and generation, or a plain rate.
+//! Link speeds: InfiniBand width and generation, or a plain rate.
 //!
-//! Data rates after the line code (InfiniBand Architecture Specification, Volume 1 Release 1.7, and
-//! the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b from FDR10 to EDR; quoted from HDR on.
+//! Data rates are net of the line code (InfiniBand Architecture Specification, Volume 1 Release
+//! 1.7, and the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b from FDR10 to EDR; nominal from
+//! HDR on.
 
 use gingham_kernel::Rate;
 use std::fmt;
 use std::str::FromStr;
 
-/// Generation of an InfiniBand link.
+/// InfiniBand link speed generation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[expect(missing_docs, reason = "the names are the field's own")]
 pub enum Generation {
@@ -23,7 +24,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// All generations, the slowest first.
+    /// All generations in ascending order of speed.
     pub const ALL: [Self; 9] = [
         Self::Sdr,
         Self::Ddr,
@@ -36,7 +37,7 @@ impl Generation {
         Self::Xdr,
     ];
 
-    /// Name in dumps.
+    /// Returns the name used in dumps.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sdr => "SDR",
@@ -70,22 +71,22 @@ impl Generation {
 /// Speed of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkSpeed {
-    /// InfiniBand: `4xNDR` is four lanes of NDR.
+    /// InfiniBand speed: `4xNDR` is four lanes of NDR.
     InfiniBand {
-        /// Lanes: 1, 2, 4, 8 or 12.
+        /// Number of lanes: 1, 2, 4, 8 or 12.
         width: u8,
-        /// Generation.
+        /// Speed generation of each lane.
         generation: Generation,
     },
-    /// Any other link.
+    /// Data rate of any other link.
     Rate(Rate),
 }
 
 impl LinkSpeed {
-    /// Widths that InfiniBand defines.
+    /// Link widths defined by InfiniBand.
     pub const WIDTHS: [u8; 5] = [1, 2, 4, 8, 12];
 
-    /// Data rate.
+    /// Returns the data rate.
     pub fn rate(self) -> Rate {
         match self {
             Self::InfiniBand { width, generation } => {
@@ -96,18 +97,18 @@ impl LinkSpeed {
     }
 }
 
-/// Known half of an InfiniBand speed. Tools older than a link print `2x???`; tools without its
-/// width `??HDR`.
+/// Partially known InfiniBand speed. Tools older than the link's generation print `2x???`; tools
+/// that do not recognise its width print `??HDR`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PartialSpeed {
-    /// Lanes.
+    /// Known number of lanes.
     Width(u8),
-    /// Generation.
+    /// Known generation.
     Generation(Generation),
 }
 
 impl PartialSpeed {
-    /// Whether this is a half of `speed`.
+    /// Returns whether `speed` agrees with the known part.
     pub fn fits(self, speed: LinkSpeed) -> bool {
         match (self, speed) {
             (Self::Width(part), LinkSpeed::InfiniBand { width, .. }) => part == width,
@@ -118,7 +119,7 @@ impl PartialSpeed {
         }
     }
 
-    /// Whole speed made of two different halves.
+    /// Returns the full speed from a known width and a known generation.
     pub fn joined(self, other: Self) -> Option<LinkSpeed> {
         match (self, other) {
             (Self::Width(width), Self::Generation(generation))
@@ -155,16 +156,15 @@ impl FromStr for PartialSpeed {
     }
 }
 
-/// Speed in a source: whole, half or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ReportedSpeed {
     pub(crate) known: Option<LinkSpeed>,
-    /// Known half; `None` if the whole is known.
+    /// Known part; `None` if the speed is fully known.
     pub(crate) partial: Option<PartialSpeed>,
 }
 
 impl ReportedSpeed {
-    /// Completes the speed from another source for the link.
+    /// Adds information from another source about the same link.
     pub(crate) fn or(self, other: Self) -> Self {
         if let Some(known) = self.known.or(other.known) {
             return known.into();
@@ -229,7 +229,7 @@ impl fmt::Display for LinkSpeed {
     }
 }
 
-/// Error for an unknown link speed.
+/// Error for an invalid link speed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected a link speed such as \"4xNDR\" or \"80 MB/s\"")]
 pub struct SpeedError;

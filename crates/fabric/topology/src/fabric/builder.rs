@@ -8,7 +8,7 @@ use crate::speed::{LinkSpeed, PartialSpeed};
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
-/// Index of a node in a [`FabricBuilder`].
+/// Node index in a [`FabricBuilder`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DraftNode(usize);
 
@@ -18,32 +18,32 @@ pub enum CableError {
     /// The port already has a cable.
     #[error("port {port} of {node} holds a cable already")]
     PortTaken {
-        /// Node.
+        /// Node name.
         node: String,
-        /// Port.
+        /// Port number.
         port: u16,
     },
     /// The node has no such port.
     #[error("{node} has ports 1 to {ports}, not {port}")]
     NoSuchPort {
-        /// Node.
+        /// Node name.
         node: String,
         /// Requested port.
         port: u16,
-        /// Number of the highest port.
+        /// Highest port number.
         ports: u16,
     },
     /// Both ends are the same port.
     #[error("port {port} of {node} cannot be cabled to itself")]
     SamePort {
-        /// Node.
+        /// Node name.
         node: String,
-        /// Port.
+        /// Port number.
         port: u16,
     },
 }
 
-/// A fabric under construction.
+/// Fabric under construction.
 #[derive(Debug, Default)]
 pub struct FabricBuilder {
     nodes: Vec<Node>,
@@ -52,18 +52,18 @@ pub struct FabricBuilder {
 }
 
 impl FabricBuilder {
-    /// An empty draft.
+    /// Creates an empty draft.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a node; [`Self::build`] makes its `name` unique.
+    /// Adds a node, whose `name` is made unique by [`Self::build`].
     pub fn add_node(&mut self, node: Node) -> DraftNode {
         self.nodes.push(node);
         DraftNode(self.nodes.len() - 1)
     }
 
-    /// Adds a node with name, GUID and ports.
+    /// Adds a node with name, GUID and number of ports only.
     pub fn add_plain(&mut self, kind: NodeKind, name: &str, guid: Guid, ports: u16) -> DraftNode {
         self.add_node(Node {
             kind,
@@ -76,27 +76,27 @@ impl FabricBuilder {
         })
     }
 
-    /// A draft node.
+    /// Returns a draft node.
     pub fn node(&self, node: DraftNode) -> &Node {
         &self.nodes[node.0]
     }
 
-    /// Mutable access to a draft node.
+    /// Returns a draft node for changes.
     pub fn node_mut(&mut self, node: DraftNode) -> &mut Node {
         &mut self.nodes[node.0]
     }
 
-    /// Whether a port has a cable.
+    /// Returns whether a port has a cable.
     pub fn is_taken(&self, node: DraftNode, port: u16) -> bool {
         self.taken.contains_key(&(node.0, port))
     }
 
-    /// Lowest port without a cable.
+    /// Returns the lowest port without a cable.
     pub fn free_port(&self, node: DraftNode) -> Option<u16> {
         (1..=self.nodes[node.0].ports).find(|port| !self.is_taken(node, *port))
     }
 
-    /// Connects two ports.
+    /// Connects two ports by a cable.
     pub fn add_cable(
         &mut self,
         ends: [(DraftNode, u16); 2],
@@ -125,7 +125,7 @@ impl FabricBuilder {
         Ok(())
     }
 
-    /// Sets the known half of a cable's speed, unless the whole speed is known.
+    /// Sets a partially known cable speed, unless the full speed is known.
     pub fn set_partial_speed(
         &mut self,
         (node, port): (DraftNode, u16),
@@ -137,7 +137,7 @@ impl FabricBuilder {
         }
     }
 
-    /// Connects the lowest free ports.
+    /// Connects the lowest free ports of two nodes.
     pub fn join(&mut self, a: DraftNode, b: DraftNode) -> Result<(), CableError> {
         let port = |builder: &Self, node: DraftNode| {
             builder.free_port(node).ok_or_else(|| CableError::NoSuchPort {
@@ -150,7 +150,7 @@ impl FabricBuilder {
         self.add_cable(ends, None, None)
     }
 
-    /// The fabric in canonical order, with unique names.
+    /// Returns the fabric in canonical order with unique names.
     pub fn build(mut self) -> Fabric {
         make_names_unique(&mut self.nodes);
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
@@ -175,7 +175,7 @@ impl FabricBuilder {
 
 /// Creates a fabric; `nodes` and `cables` must be in canonical order.
 pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
-    // Sized by the highest port in use: a false number of ports in a dump allocates no memory.
+    // Sized by the highest port in use, so that a wrong port count in a dump allocates no memory.
     let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
     for (index, cable) in cables.iter().enumerate() {
         for (side, end) in cable.ends.iter().enumerate() {

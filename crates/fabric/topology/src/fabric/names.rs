@@ -1,9 +1,9 @@
-//! Unique names of nodes, and the canonical order of nodes.
+//! Unique node names and the canonical node order.
 
 use super::{Guid, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Replaces empty or shared names by the id of the dump, and numbers names that still clash, in
+/// Replaces empty or shared names by the node's id in dumps. Names that still clash are numbered in
 /// canonical order.
 pub(super) fn make_names_unique(nodes: &mut [Node]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
@@ -35,19 +35,18 @@ pub(super) fn make_names_unique(nodes: &mut [Node]) {
     }
 }
 
-/// Sort key of a node: kind, GUID (none last), then name.
+/// Returns the sort key of a node: kind, GUID (nodes without a GUID last), then name.
 pub(super) fn canonical_key(node: &Node) -> (NodeKind, bool, Option<Guid>, Vec<NamePart>) {
     (node.kind, node.guid.is_none(), node.guid, natural_key(&node.name))
 }
 
-/// Part of a name; numbers sort by value and before text.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum NamePart {
     Number(u64),
     Text(String),
 }
 
-/// Sort key of a name in which numbers compare by value: `h9` before `h10`.
+/// Returns a sort key that compares numbers in names by value: `h9` before `h10`.
 pub(crate) fn natural_key(name: &str) -> Vec<NamePart> {
     let mut parts = Vec::new();
     let mut rest = name;

@@ -1,15 +1,15 @@
 //! Ports 0 of switches: endpoints for packets from and to the switch itself.
 //!
 //! ```text
-//!   h0 ── 1 ┌────┐ 2 ── s1         port 0 of s0: an endpoint "s0[0]" behind a cable of no length,
+//!   h0 ── 1 ┌────┐ 2 ── s1         port 0 of s0: endpoint "s0[0]" behind a cable of zero length,
 //!   h1 ── 3 │ s0 │                 at the rate of the fastest port of s0
 //!           └─0──┘
 //!             └── s0[0]
 //! ```
 //!
-//! A fabric has them only on request, after all other nodes, cables and endpoints: no other id
-//! changes. Routes lead from them as from a host of that switch, but none leads to them: a packet
-//! that ends there was diverted at that switch.
+//! Ports 0 are added only on request, after all other nodes, cables and endpoints, so that other ids
+//! do not change. Routes from a port 0 are those of a host on its switch. No route leads to a port 0:
+//! packets arriving there were diverted by the switch.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 18.2.4.1, on port 0.
 //!
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 const PORT_0: u16 = 0;
 
 impl Fabric {
-    /// The fabric with a port 0 at every cabled switch.
+    /// Returns the fabric with a port 0 at every cabled switch.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         if !self.has_ports_0() {
@@ -61,27 +61,28 @@ impl Fabric {
         self.endpoint_channels.push(Self::reverse(into));
     }
 
-    /// Whether switches have a port 0.
+    /// Returns whether switches have a port 0.
     pub fn has_ports_0(&self) -> bool {
         self.nodes.last().is_some_and(|node| node.kind == NodeKind::Port0)
     }
 
-    /// Endpoint at port 0 of a switch.
+    /// Returns the endpoint at port 0 of a switch.
     pub fn port_0(&self, switch: NodeId) -> Option<EndpointId> {
         self.endpoint_at(self.target(self.into_port_0(switch)?))
     }
 
-    /// Channel from a switch to its port 0.
+    /// Returns the channel from a switch to its port 0.
     pub fn into_port_0(&self, switch: NodeId) -> Option<ChannelId> {
         self.outgoing(switch, PORT_0)
     }
 
-    /// Whether an endpoint is a port 0.
+    /// Returns whether an endpoint is a port 0.
     pub fn is_port_0(&self, endpoint: EndpointId) -> bool {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Lowest endpoint on the switch of a port 0, whose packets follow its rules.
+    /// Returns the lowest other endpoint on the same switch, whose routing rules apply to the port
+    /// 0.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =
@@ -89,17 +90,17 @@ impl Fabric {
         endpoints.filter(|endpoint| !self.is_port_0(*endpoint)).min()
     }
 
-    /// Nodes without ports 0, for lists.
+    /// Returns all nodes except ports 0.
     pub fn listed_nodes(&self) -> &[Node] {
         &self.nodes[..self.nodes.partition_point(|node| node.kind != NodeKind::Port0)]
     }
 
-    /// Number of endpoints without ports 0.
+    /// Returns the number of endpoints, not counting ports 0.
     pub fn listed_endpoint_count(&self) -> usize {
         self.endpoints.len() - self.ports_0()
     }
 
-    /// Cables without those to ports 0.
+    /// Returns all cables except those to ports 0.
     pub fn listed_cables(&self) -> &[Cable] {
         &self.cables[..self.cables.len() - self.ports_0()]
     }

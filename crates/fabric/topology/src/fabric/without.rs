@@ -1,13 +1,13 @@
-//! A fabric after failures.
+//! Removal of failed nodes and cables.
 
 use super::builder::finish;
 use super::{Cable, Fabric, NodeId, PortRef};
 use std::collections::BTreeSet;
 
 impl Fabric {
-    /// The fabric without some nodes with their cables, without cables at some positions in
-    /// [`Self::cables`], and without ports 0. Names and order remain; so do hosts of a removed
-    /// switch.
+    /// Returns the fabric without the given nodes and their cables, without the cables at the given
+    /// indices in [`Self::cables`], and without ports 0. Names and order are unchanged. Hosts of
+    /// removed switches remain.
     #[must_use]
     pub fn without(&self, nodes: &BTreeSet<NodeId>, cables: &BTreeSet<usize>) -> Self {
         let kept: Vec<NodeId> = (0..self.listed_nodes().len())

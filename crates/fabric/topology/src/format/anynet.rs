@@ -1,23 +1,23 @@
-//! The network file of BookSim's `anynet` topology: neighbours by number.
+//! Network file of BookSim's `anynet` topology: neighbours by number.
 //!
 //! ```text
 //!   router 0 node 0 node 1 router 1        router 0 has nodes 0 and 1 and a cable to router 1
-//!   router 1 node 2 node 3 router 2 15     and one of latency 15 to router 2
+//!   router 1 node 2 node 3 router 2 15     router 1 has a cable of latency 15 to router 2
 //!   node 4 router 2                        node 4 has a cable to router 2
 //! ```
 //!
-//! Source: BookSim 2, `src/networks/anynet.cpp`. Routers listed as neighbours by either, however
-//! often, are joined by one channel in each direction; a node belongs to one router; nodes are not
-//! joined to nodes.
+//! Source: BookSim 2, `src/networks/anynet.cpp`. Neighbouring routers are joined by one channel in
+//! each direction, no matter how often they are listed. Each node belongs to one router; nodes are
+//! not joined to nodes.
 //!
-//! A number after a neighbour is the latency of the channel in BookSim's cycles. A fabric has no
-//! clock: a cycle is one metre ([`MM_PER_CYCLE`]) and lasts as long as a signal takes for it
-//! (`network.delay_per_metre` of a scenario). The first cycle is the flit's own transmission: a
+//! A number after a neighbour is the channel latency in BookSim cycles. As fabrics have no clock, a
+//! cycle is represented by one metre of cable ([`MM_PER_CYCLE`]), whose delay is
+//! `network.delay_per_metre` of a scenario. The first cycle is the flit's own transmission, so a
 //! latency of `L` is a cable of `L - 1` metres. Channels without a number have one cycle, as in
-//! BookSim; if none has a number, lengths are unknown.
+//! BookSim; without any numbers, lengths are unknown.
 //!
 //! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
-//! [`crate::numbering`]; ports follow the order of appearance.
+//! [`crate::numbering`]. Ports follow the order of appearance.
 
 mod read;
 mod write;
@@ -25,10 +25,10 @@ mod write;
 pub(super) use read::read;
 pub(super) use write::write;
 
-/// Cable length of each cycle after the first.
+/// Cable length in mm per cycle after the first.
 const MM_PER_CYCLE: u64 = 1_000;
 
-/// Maximum latency: a thousand kilometres of cable.
+/// Maximum latency in cycles: 1,000 km of cable.
 const CYCLES_MAX: u64 = 1_000_000;
 
 #[cfg(test)]

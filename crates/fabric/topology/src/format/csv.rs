@@ -1,4 +1,4 @@
-//! Edges as CSV, as written by NetworkX, pandas and Gephi.
+//! CSV edge lists, as written by NetworkX, pandas and Gephi.
 //!
 //! ```text
 //!   source,target,source_port,target_port,speed        the heading is required
@@ -6,7 +6,8 @@
 //!   leaf0,h0,2,1,
 //! ```
 //!
-//! Columns are found by name, in any order and case; [`super::graph`] makes a fabric of the edges.
+//! Columns are found by name, in any order and case; [`super::graph`] turns the edges into a
+//! fabric.
 
 use super::error::FormatError;
 use super::faults::{Collected, Faults};

@@ -1,7 +1,7 @@
-//! Decoding of a file's bytes.
+//! Decoding of file contents.
 //!
-//! Dumps are UTF-8, except for node names set in a terminal's character set: a line that is not
-//! valid UTF-8 is read as Latin-1 (ISO 8859-1), in which every byte is a character.
+//! Dumps are UTF-8, except for node names set in another terminal encoding. Lines that are not
+//! valid UTF-8 are read as Latin-1 (ISO 8859-1), in which every byte is a character.
 
 use super::error::{FaultCode, FormatError, count};
 use super::foreign;

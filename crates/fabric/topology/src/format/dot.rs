@@ -1,13 +1,13 @@
-//! A drawing for Graphviz: `dot -Tsvg fabric.dot`.
+//! Drawing for Graphviz: `dot -Tsvg fabric.dot`.
 //!
 //! ```text
 //!    [spine]     [spine]      rank 1: switches two cables away from the nearest host
 //!      ║  ╲      ╱  ║
 //!    [leaf]      [leaf]       rank 0: switches with hosts
-//!     · · ·       · · ·       hosts, small
+//!     · · ·       · · ·       hosts (small)
 //! ```
 //!
-//! The thickness of a line is the number of parallel cables.
+//! Line widths show the number of parallel cables.
 
 use super::text::Written;
 use crate::{Fabric, Node, NodeId, NodeKind};
@@ -54,7 +54,7 @@ fn ellipse_of(node: &Node) -> String {
     format!("{} [shape={shape}, {size}]", quoted(&node.name))
 }
 
-/// Writes a line per cable, upwards from the node of lower rank.
+/// Writes a line per bundle of parallel cables, upwards from the lower rank.
 fn lines(fabric: &Fabric, text: &mut String) {
     let mut counts: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
     for cable in fabric.cables() {
@@ -82,7 +82,7 @@ fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     switches
 }
 
-/// Rank of each node: number of cables to the nearest switch with a host, if in reach.
+/// Returns the rank of each node: cables to the nearest switch with a host; `None` if unreachable.
 fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut rank = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::new();
@@ -106,9 +106,9 @@ fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     rank
 }
 
-/// Quotes a name. Graphviz requires escaped quotation marks and backslashes, and reads `\n` as a
-/// line break. Other control characters would invalidate its SVG; their pictures (U+2400 to U+241F)
-/// replace them.
+/// Quotes a name for Graphviz, which requires escaped quotation marks and backslashes and reads
+/// `\n` as a line break. Other control characters would invalidate its SVG output and are replaced
+/// by their pictures (U+2400 to U+241F).
 fn quoted(name: &str) -> String {
     let mut quoted = String::from("\"");
     for c in name.chars() {

@@ -1,32 +1,32 @@
-//! Errors in files: kind, position, and a remedy.
+//! Errors in fabric files, with position and remedy.
 
 use std::fmt;
 
-/// Kind of an error, with a stable name for programs.
+/// Category of an error, with a stable name for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultCode {
-    /// Empty file.
+    /// The file is empty.
     Empty,
-    /// File without the expected content.
+    /// The file lacks the expected content.
     Nothing,
-    /// File that is not text.
+    /// The file is not text.
     Binary,
-    /// Unsupported text encoding.
+    /// The text encoding is not supported.
     Encoding,
-    /// Missing end of the file.
+    /// The end of the file is missing.
     Truncated,
-    /// Violation of the format.
+    /// The file violates its format.
     Syntax,
-    /// Contradiction in the file, or with its fabric.
+    /// The file contradicts itself or its fabric.
     Contradiction,
-    /// Format for output only.
+    /// The format is output-only.
     WrittenOnly,
-    /// File of another program, named by the code.
+    /// The file belongs to another program, named by the code.
     Foreign(&'static str),
 }
 
 impl FaultCode {
-    /// Name such as `file-syntax` or `foreign-iblinkinfo`.
+    /// Returns the stable name, such as `file-syntax` or `foreign-iblinkinfo`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Empty => "file-empty",
@@ -42,18 +42,18 @@ impl FaultCode {
     }
 }
 
-/// Reason why a text is not a fabric.
+/// Error in a fabric file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
-    /// Kind of error.
+    /// Category of the error.
     pub code: FaultCode,
-    /// Line, from 1; 0 for the whole file.
+    /// Line number, from 1; 0 for the whole file.
     pub line: u32,
-    /// Column in characters, from 1, if known.
+    /// Column in characters, from 1; `None` if unknown.
     pub column: Option<u32>,
     /// Description of the fault.
     pub message: String,
-    /// Expected content, or a remedy.
+    /// Expected content or remedy.
     pub expected: String,
 }
 
@@ -74,7 +74,6 @@ impl FormatError {
         Self { code: FaultCode::Syntax, line, column, message, expected }
     }
 
-    /// Replaces the default code, [`FaultCode::Syntax`].
     pub(crate) fn coded(self, code: FaultCode) -> Self {
         Self { code, ..self }
     }
@@ -105,17 +104,17 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// Reason why a format cannot represent a fabric at all.
+/// Reason why a format cannot represent a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}; {expected}")]
 pub struct WriteError {
-    /// Obstacle.
+    /// Description of the obstacle.
     pub message: String,
-    /// Remedy.
+    /// Suggested remedy.
     pub expected: String,
 }
 
-/// Line and column of an offset, both from 1, at most the end.
+/// Returns the line and column of a byte offset, both from 1; offsets beyond the end are clamped.
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

@@ -1,29 +1,28 @@
-//! The first faults of a text, and their total number.
+//! First faults in a text, and their total number.
 
 use super::error::FormatError;
 
 const NAMED_MAX: usize = 20;
 
-/// Faults of a text, at least one, in the order of the text.
+/// Faults in text order, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// First faults, at most [`NAMED_MAX`].
     named: Vec<FormatError>,
     total: usize,
 }
 
 impl Faults {
-    /// First faults, 1 to 20.
+    /// Returns the first faults, at most 20.
     pub fn named(&self) -> &[FormatError] {
         &self.named
     }
 
-    /// First fault.
+    /// Returns the first fault.
     pub fn first(&self) -> &FormatError {
         &self.named[0]
     }
 
-    /// Number of all faults.
+    /// Returns the total number of faults.
     pub const fn total(&self) -> usize {
         self.total
     }

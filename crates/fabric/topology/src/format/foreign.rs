@@ -1,7 +1,7 @@
-//! Recognition of files from other programs that resemble dumps.
+//! Recognition of unsupported files from other programs.
 //!
 //! Sources: `ibdm-topo-file(1)` of ibutils; infiniband-diags, `ibnetdiscover.c` and `iblinkinfo.c`;
-//! headings of ibdiagnet 2 as its readers know them; UFM, its NDT plugin; Slurm,
+//! headings of ibdiagnet 2 as parsed by other tools; UFM, its NDT plugin; Slurm,
 //! `topology.conf(5)`, `topology.yaml(5)`; OpenSM, `opensm(8)`, `doc/partition-config.txt`,
 //! `osm_qos_parser_y.y`, `osm_torus.c`; csg-htsim, `sim/datacenter/topologies`,
 //! `connection_matrices`; HPCC's ns-3, `simulation/mix`.
@@ -190,7 +190,6 @@ const OF_OTHER_PROGRAMS: [Kind; 9] = [
     ("foreign-json", is_json, "this is JSON", GRAPH),
 ];
 
-/// Keys of `opensm.conf`, one a line.
 const OPENSM_KEYS: [&str; 12] = [
     "routing_engine",
     "subnet_prefix",
@@ -206,11 +205,10 @@ const OPENSM_KEYS: [&str; 12] = [
     "qos_vlarb_low",
 ];
 
-/// Sections of OpenSM's policy for quality of service.
 const QOS_SECTIONS: [&str; 5] =
     ["qos-ulps", "port-groups", "qos-setup", "qos-levels", "qos-match-rules"];
 
-/// Keys of `torus-2QoS.conf`, beside `torus` and `mesh`.
+/// Keys of `torus-2QoS.conf` besides `torus` and `mesh`.
 const TORUS_KEYS: [&str; 13] = [
     "xp_link",
     "xm_link",
@@ -289,7 +287,7 @@ fn is_first_word(line: &str, words: &[&str]) -> bool {
     line.split([' ', '\t']).next().is_some_and(|first| words.contains(&first))
 }
 
-/// Line such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
+/// Matches kind, LID, port and GUID, such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`.
 fn is_port_report(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
     let is_guid = |word: &str| {
@@ -302,7 +300,8 @@ fn is_port_report(line: &str) -> bool {
     }
 }
 
-/// Line such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
+/// Matches lines such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903,
+/// 0x2c904=full;`.
 fn is_partition(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((name, members)) = line.split_once(':') else { return false };
@@ -312,7 +311,7 @@ fn is_partition(line: &str) -> bool {
     has_key && members.trim_end_matches([';', ',']).split(',').all(is_member)
 }
 
-/// Line such as `torus 3 3 5` or `mesh 4 4t 8`.
+/// Matches lines such as `torus 3 3 5` or `mesh 4 4t 8`.
 fn is_torus_2qos(line: &str) -> bool {
     let is_radix = |word: &&str| is_number(word.trim_end_matches(['m', 'M', 't', 'T']));
     let mut words = line.split_ascii_whitespace();
@@ -325,7 +324,7 @@ fn is_torus_2qos(line: &str) -> bool {
     }
 }
 
-/// Line such as `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
+/// Matches two nodes, a rate, a delay and an error rate, such as `0 256 100Gbps 1000ns 0`.
 fn is_link_of_ns3(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     match &*words {
@@ -336,7 +335,7 @@ fn is_link_of_ns3(line: &str) -> bool {
     }
 }
 
-/// Heading with the GUIDs of both ends.
+/// Matches a heading with the GUIDs of both ends.
 fn is_table_of_ufm(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let has = |word: &str| line.contains(word);
@@ -351,7 +350,8 @@ fn is_json(line: &str) -> bool {
     inside.is_some_and(|inside| inside.starts_with(['"', '{', '}', ']']) || inside.is_empty())
 }
 
-/// Line such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 -> H-1/P1`.
+/// Matches lines such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 ->
+/// H-1/P1`.
 fn is_ibdm_cable(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let is_arrow = |word: &str| word.starts_with('-') && word.ends_with("->") || word == "->";

@@ -1,13 +1,13 @@
-//! A graph of names and edges as a fabric: the rules that CSV and GraphML share.
+//! Conversion of graphs to fabrics, shared by CSV and GraphML.
 //!
 //! ```text
-//!   leaf0 ── spine0      the attribute `type` or `kind` is the kind of a node; without it, a node
+//!   leaf0 ── spine0      the attribute `type` or `kind` is the node's kind; without it, a node
 //!   leaf0 ── h0          with one edge is a host, and a node with more edges is a switch
 //! ```
 //!
-//! A repeated edge is a parallel cable. An edge with exchanged ends is the other direction of an
+//! Repeated edges are parallel cables. An edge in the opposite direction is the other direction of an
 //! earlier cable, until both directions have equal numbers of edges. Edges without ports get the
-//! lowest free ones. Nodes get no GUID.
+//! lowest free ports. Nodes get no GUIDs.
 
 use super::error::{FormatError, count};
 use super::text::Parsed;
@@ -20,7 +20,7 @@ use crate::{
 use gingham_kernel::Length;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of node kinds in addition to [`NodeKind::name`].
+/// Accepted names of node kinds, in lower case.
 const KINDS: [(&str, NodeKind); 21] = [
     ("switch", NodeKind::Switch),
     ("leaf", NodeKind::Switch),
@@ -68,7 +68,6 @@ pub(super) fn speed(text: &str) -> Option<ReportedSpeed> {
     }
 }
 
-/// Index of the node, and its port if given.
 pub(super) type End = (usize, Option<u16>);
 
 pub(super) struct Edge {
@@ -81,7 +80,6 @@ pub(super) struct Edge {
 #[derive(Default)]
 pub(super) struct Graph {
     index: BTreeMap<String, usize>,
-    /// Name of each node, and its kind if given.
     nodes: Vec<(String, Option<NodeKind>)>,
     edges: Vec<Edge>,
     pub(super) findings: Vec<Finding>,
@@ -90,8 +88,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Returns the index of the node with this key, adding it if it is new. Its name is the key
-    /// until a name is set.
+    /// Returns the index of the node with this key, adding the node if necessary. The key is also
+    /// the node's default name.
     pub(super) fn node(&mut self, key: &str) -> usize {
         let next = self.nodes.len();
         let index = *self.index.entry(key.to_owned()).or_insert(next);
@@ -155,7 +153,7 @@ impl Graph {
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }
 
-    /// Edges without loops and without second directions of cables.
+    /// Returns the edges without loops and without opposite directions of cables.
     fn cables(&mut self) -> Vec<Edge> {
         let mut open: BTreeMap<[End; 2], usize> = BTreeMap::new();
         let mut kept = Vec::new();
@@ -200,7 +198,7 @@ impl Graph {
     }
 }
 
-/// Ports of all ends: named ports first, then the lowest free ones.
+/// Assigns ports to all ends: specified ports first, then the lowest free ports.
 fn places(
     edges: &[Edge],
     nodes: &[(String, Option<NodeKind>)],
@@ -233,7 +231,7 @@ fn places(
     Ok(places)
 }
 
-/// Lowest free port from `lowest` on; sets `lowest` to it.
+/// Returns the lowest free port from `lowest` on, and stores the port in `lowest`.
 fn free_port(taken: &BTreeSet<(usize, u16)>, node: usize, lowest: &mut u16) -> Option<u16> {
     let free = (*lowest..=u16::MAX).find(|port| !taken.contains(&(node, *port)))?;
     *lowest = free;

@@ -7,8 +7,8 @@
 //!     <edge source="n0" target="n1" sourceport="1"><data key="d1">4xNDR</data></edge>
 //! ```
 //!
-//! Nodes have `name` or `label`, and `kind` or `type`; edges have ports, `speed`, `width` and
-//! `length`. Nested graphs are read as one.
+//! Nodes may have `name` or `label`, and `kind` or `type`; edges may have ports, `speed`, `width`
+//! and `length`. Nested graphs are flattened.
 //!
 //! Source: The GraphML File Format, <http://graphml.graphdrawing.org>.
 
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, FormatError> {
     reader.graph()?.finish()
 }
 
-/// Element names without their namespace, which some programs omit.
+/// Comparison of element names without their namespace, which some programs omit.
 trait TagName {
     fn has_tag_name_of(&self, name: &str) -> bool;
 }
@@ -45,7 +45,7 @@ impl TagName for Element<'_, '_> {
     }
 }
 
-/// Attribute names in lower case, by the key of their data.
+/// Maps `key` ids to lower-case attribute names.
 fn keys(document: &Document<'_>) -> BTreeMap<String, String> {
     let keys = document.descendants().filter(|element| element.has_tag_name_of("key"));
     keys.filter_map(|key| {
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
         FormatError::at(self.line(element), None, message, expected)
     }
 
-    /// Value of the first of `names` that is an attribute or has data.
+    /// Returns the value of the first of `names` found as an attribute or as data.
     fn stated<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
         let data = |name: &str| {
             let is_it = |data: &Element<'_, '_>| {
@@ -135,7 +135,7 @@ impl Reader<'_, '_> {
                 let message = format!("no node has the id {id:?}");
                 return Err(self.error(element, message, "expected the `id` of a node"));
             }
-            // Ports in GraphML may be words; only numbers count.
+            // Ports in GraphML may be words; only numbers are used.
             let port = self.stated(element, &names).and_then(|text| port(text).ok().flatten());
             *end = (graph.node(id), port);
         }

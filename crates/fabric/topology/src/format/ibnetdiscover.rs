@@ -1,7 +1,7 @@
-//! Dumps: the output of `ibnetdiscover`, and the network files of the simulator `ibsim`.
+//! Dumps: output of `ibnetdiscover`, and network files of the simulator `ibsim`.
 //!
 //! ```text
-//!   vendid=0x8f1                                     identity of the node that follows
+//!   vendid=0x8f1                                     identity of the next node
 //!   devid=0x5a5a
 //!   sysimgguid=0x8f10500200b51                       [\t\t# Chassis 1 (name) slot 3]
 //!   switchguid=0x8f10500200b50(8f10500200b50)        also caguid=, rtguid=
@@ -14,19 +14,19 @@
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "description" lid 9 4xDDR
 //! ```
 //!
-//! [`join`] merges the two lines of a cable.
+//! Each cable is listed at both ends; [`join`] merges the two lines.
 //!
 //! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (output, with the options for full
-//! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input of the simulator).
+//! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input).
 //!
-//! Descriptions contain any character but the end of the line. Nothing after a description contains
-//! a quotation mark: it extends to the last one.
+//! Descriptions contain any character but line breaks. A description extends to the last quotation
+//! mark, because the text after it has none.
 //!
-//! A line that certainly belongs to no dump ([`noise`]) is skipped; one that may be damaged is a
-//! fault, after which reading continues.
+//! Lines that are clearly not part of a dump ([`noise`]) are skipped; possibly damaged lines are
+//! faults, after which reading continues.
 //!
-//! Nodes without a GUID are written with one from 0x0200_0000_0000_0000 upwards, in canonical
-//! order: locally administered EUI-64 identifiers.
+//! The writer gives nodes without a GUID locally administered EUI-64 identifiers from
+//! 0x0200_0000_0000_0000 upwards, in canonical order.
 
 mod comment;
 mod cursor;

@@ -1,14 +1,15 @@
-//! The list of links written by OpenSM (`opensm-subnet.lst`) and ibdiagnet (`ibdiagnet2.lst`).
+//! Link lists of OpenSM (`opensm-subnet.lst`) and ibdiagnet (`ibdiagnet2.lst`).
 //!
 //! ```text
 //!   { SW Ports:24 SystemGUID:0002c9020041767b NodeGUID:.. PortGUID:.. VenID:0002C9 DevID:BD36
 //!     Rev:000000A1 {spine 1} LID:0009 PN:0E } { CA Ports:01 .. {node1 HCA-1} LID:0004 PN:01 }
-//!     PHY=4x LOG=ACT SPD=10                               (one line a link and direction)
+//!     PHY=4x LOG=ACT SPD=10                               (one line per link direction)
 //! ```
 //!
 //! All numbers are hexadecimal. Older releases of ibdiagnet omit the description. The subnet
-//! manager's node is `SW-SM` or `CA-SM`. The line that begins with a node defines its fields; other
-//! lines only fill gaps, because some releases print fields of the near end at the far one.
+//! manager's node is `SW-SM` or `CA-SM`. A node's fields come from the lines with the node as near
+//! end. Lines with the node as far end only fill gaps, because some releases print the near end's
+//! fields there.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_topology_node`; ibutils, `ibdm/Fabric.cpp`, `parseCables`.
 
@@ -27,7 +28,7 @@ const EXPECTED: &str = "expected a link such as `{ SW Ports:24 SystemGUID:.. Nod
                         PortGUID:.. VenID:.. DevID:.. Rev:.. {name} LID:0009 PN:0E } { CA .. } \
                         PHY=4x LOG=ACT SPD=10`";
 
-/// Generations by signalling rate of a lane in Gbit/s.
+/// Generations by signalling rate per lane in Gbit/s.
 const SPEEDS: [(&str, Generation); 10] = [
     ("2.5", Generation::Sdr),
     ("5", Generation::Ddr),
@@ -202,7 +203,7 @@ impl Links {
         self.findings.push(Finding { line: Some(line), kind: FindingKind::Disagreement, text });
     }
 
-    /// Adds the node of an end, or fills gaps in it; `is_near` if the line begins with it.
+    /// Adds a node or fills its gaps; `is_near` if the line starts with the node.
     fn node(&mut self, end: &End<'_>, is_near: bool) {
         let port = if end.kind == NodeKind::Switch { 0 } else { end.port };
         let address = Address { guid: end.port_guid, lid: end.lid, lmc: None };

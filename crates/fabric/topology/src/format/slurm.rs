@@ -8,18 +8,19 @@
 //!                                                                      switches: ..
 //! ```
 //!
-//! A unit of the [`Cluster`] is one leaf switch of Slurm, or one block.
+//! Each unit of the [`Cluster`] (nodes on common leaf switches) becomes one leaf switch or one
+//! block.
 //!
 //! - **Tree** (`tree`): units and other switches form a tree if their cables do; otherwise one top
-//!   above the units represents all switches without nodes. A switch with both nodes and switches
-//!   below is written as two.
-//! - **Block** (`block`): a block per unit with compute nodes. The base block size is that of the
-//!   smallest, because Slurm stops at a smaller block.
+//!   switch replaces all switches without nodes. A switch with both nodes and child switches is
+//!   split in two.
+//! - **Block** (`block`): one block per unit with compute nodes. The base block size is that of the
+//!   smallest block, because Slurm refuses smaller blocks.
 //! - **YAML**: several topologies in one file (Slurm 25.05).
 //!
-//! Invariants: a switch is written before it is named below another; a topology has each node once;
-//! names have at most 64 characters of `[A-Za-z0-9_.-]`; a topology without nodes is refused,
-//! because Slurm does not start with one.
+//! Invariants: switches precede their parents; each node occurs once; names have at most 64
+//! characters of `[A-Za-z0-9_.-]`; topologies without nodes are refused, because Slurm would not
+//! start.
 //!
 //! Sources: Slurm, `topology.conf(5)`, `topology.yaml(5)` of 25.05.
 
@@ -51,7 +52,7 @@ impl Form {
     /// All forms.
     pub const ALL: [Self; 2] = [Self::Tree, Self::Block];
 
-    /// Name in options and in `topology.yaml`.
+    /// Returns the name used in options and `topology.yaml`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tree => "tree",
@@ -59,47 +60,46 @@ impl Form {
         }
     }
 
-    /// Form of a name.
+    /// Returns the form with this name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 }
 
-/// One topology of Slurm.
+/// Slurm topology.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
-    /// Plug-in.
+    /// Topology plug-in.
     pub form: Form,
-    /// Switches or blocks in the order of the file.
+    /// Switches or blocks in file order.
     pub entries: Vec<Entry>,
-    /// Nodes of a base block; `None` in a tree.
+    /// Base block size in nodes; `None` for a tree.
     pub block_size: Option<usize>,
-    /// Comments, without `#`.
     comments: Vec<String>,
-    /// One sentence for each decision or omission.
+    /// Sentences about decisions and omissions.
     pub notes: Vec<String>,
 }
 
-/// A switch of a tree, or a block.
+/// Switch of a tree, or block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Unique name.
+    /// Unique switch or block name.
     pub name: String,
-    /// Content.
+    /// Nodes or child switches.
     pub below: Below,
 }
 
-/// Names below a switch or in a block.
+/// Names of the nodes or switches below a switch or in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Below {
-    /// Names of nodes.
+    /// Node names.
     Nodes(Vec<String>),
-    /// Names of switches.
+    /// Names of child switches.
     Switches(Vec<String>),
 }
 
 impl Topology {
-    /// Topology of a fabric; fails without host names.
+    /// Derives the topology of a fabric; fails without host names.
     pub fn of(fabric: &Fabric, form: Form) -> Result<Self, WriteError> {
         let cluster = Cluster::of(fabric, &Naming::default());
         let members = Members::of(fabric, &cluster, form);
@@ -141,7 +141,6 @@ pub(super) fn write_conf(fabric: &Fabric, form: Form) -> Result<Written, WriteEr
     Ok(Written { text: text::conf(&topology), notes: topology.notes })
 }
 
-/// Writes a tree and blocks; blocks require compute nodes.
 pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     let tree = Topology::of(fabric, Form::Tree)?;
     let named = |topology: Topology| (topology.form.name().to_owned(), topology);
@@ -155,8 +154,8 @@ pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(written)
 }
 
-/// A `topology.yaml` of named topologies, the first the cluster's default. Fails without
-/// topologies, if two have one name, or if Slurm cannot parse a name.
+/// Writes a `topology.yaml`; the first topology is the cluster's default. Fails without topologies,
+/// for duplicate names, or for names that Slurm cannot parse.
 pub fn yaml(topologies: &[(String, Topology)]) -> Result<Written, WriteError> {
     let mut used = BTreeSet::new();
     for (name, _) in topologies {

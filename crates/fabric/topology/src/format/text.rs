@@ -1,21 +1,21 @@
-//! Results of reading and writing.
+//! Results of reading and writing files.
 
 use crate::{Fabric, Finding};
 
-/// A fabric, with findings on its source.
+/// Fabric with findings about its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
     /// Fabric in canonical order.
     pub fabric: Fabric,
-    /// Findings by line.
+    /// Findings in order of lines.
     pub findings: Vec<Finding>,
 }
 
-/// A text, with notes on omissions.
+/// Written file with notes on omissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Content of the file.
+    /// File contents.
     pub text: String,
-    /// One sentence for each kind of omission.
+    /// Sentences about omissions.
     pub notes: Vec<String>,
 }

@@ -1,10 +1,10 @@
-//! The TOML format of this project: complete, and short to write by hand.
+//! TOML format of this project: complete and easy to write by hand.
 //!
 //! ```toml
 //! [[switch]]                        # also [[host]], [[aggregation]], [[router]]
 //! name = "s0"                       # required, unique
-//! guid = "0002c90200417670"         # 1 to 16 hexadecimal digits; 0x may stand before them
-//! ports = 36                        # default: the highest port that a cable uses
+//! guid = "0002c90200417670"         # 1 to 16 hexadecimal digits, optionally after 0x
+//! ports = 36                        # default: the highest cabled port
 //! description = "spine 0"           # default: the name
 //! vendor = 0x2c9
 //! device = 0xbd36
@@ -16,13 +16,13 @@
 //! name = "h0"
 //!
 //! [[cable]]
-//! ends = ["s0[1]", "h0[1]"]         # "s0" alone means its lowest free port
-//! speed = "4xNDR"                   # or a rate, such as "80 MB/s"; "2x???" of unknown generation
+//! ends = ["s0[1]", "h0[1]"]         # "s0" alone means the lowest free port
+//! speed = "4xNDR"                   # or a rate, such as "80 MB/s"; "2x???" for an unknown generation
 //! length = "25 m"
 //! ```
 //!
-//! Ports named by any cable are not free: `"s0"` never takes the port of a later `"s0[1]"`.
-//! Contradictions are errors and not findings, as the format is written by hand.
+//! Explicit ports are reserved: `"s0"` never takes the port of a later `"s0[1]"`. Contradictions
+//! are errors rather than findings, since the files are written by hand.
 
 mod ends;
 mod read;

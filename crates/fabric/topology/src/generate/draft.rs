@@ -1,4 +1,4 @@
-//! Size check and numbered draft, common to all generators.
+//! Size checks and numbered drafts shared by all generators.
 //!
 //! Invariant: a port gets at most one cable.
 
@@ -8,13 +8,12 @@ use crate::{DraftNode, Fabric, FabricBuilder, NodeKind};
 
 const NODES_MAX: u128 = 1_000_000;
 
-/// Maximum number of ports of all switches; bounds cables and tables.
+/// Maximum number of ports on all switches, which bounds cables and tables.
 const SWITCH_PORTS_MAX: u128 = 10_000_000;
 
-/// A port number has 16 bits.
 const PORTS_PER_SWITCH_MAX: u128 = 65_535;
 
-/// Counts of a fabric; 128 bits hold products of four 32-bit numbers.
+/// Size of a fabric; 128 bits hold the product of four 32-bit numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) switches: u128,
@@ -72,8 +71,8 @@ impl Draft {
         self.host(&format!("{node} mlx5_{rail}"))
     }
 
-    /// Adds hosts on ports `1` to `count`, named by `coordinates` of the switch and their index
-    /// there.
+    /// Adds hosts on ports `1` to `count`, named by the switch's `coordinates` and the host's
+    /// index.
     pub(super) fn hosts_at(&mut self, switch: DraftNode, coordinates: &str, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{coordinates}-{place}"));
@@ -81,7 +80,7 @@ impl Draft {
         }
     }
 
-    /// Adds hosts on ports `1` to `count`, named by running number.
+    /// Adds hosts on ports `1` to `count`, numbered consecutively across switches.
     pub(super) fn numbered_hosts(&mut self, switch: DraftNode, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{}", self.host_count));

@@ -1,9 +1,9 @@
-//! A dragonfly: fully joined groups of switches, joined by long ("global") cables.
+//! Dragonfly: fully connected groups of switches, joined by long ("global") cables.
 //!
 //! ```text
 //!   switches_per_group = 2, global_cables_per_switch = 1: 3 groups
 //!
-//!            group 0                  slots of a group: global ports counted through its
+//!            group 0                  slots of a group: global ports counted across its
 //!         s0-0 ── s0-1                switches; here slot 0 is at s*-0, slot 1 at s*-1
 //!      slot 0 │      │ slot 1
 //!             │      └──────────┐
@@ -12,38 +12,38 @@
 //!                 slot 0   slot 1
 //! ```
 //!
-//! With a switches a group, p hosts and h global cables a switch, and g groups, at most a h + 1:
-//! the global ports of a group are slots 0 to a h - 1, slot q at switch floor(q / h).
+//! With a switches per group, p hosts and h global cables per switch, and g groups (at most a h + 1),
+//! the global ports of a group are slots 0 to a h - 1, with slot q at switch floor(q / h).
 //! **Arrangement** (not fixed by the source): slot q of group i leads to slot g - 2 - q of group
 //! i + q + 1 (mod g), the palmtree arrangement (Camarero, Vallejo and Beivide, "Topological
 //! Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO
-//! 11(4), 2014), counted upwards. With fewer groups the next g - 1 slots repeat the pattern, for
-//! r = floor(a h / (g - 1)) rounds: r cables between each two groups. The u = r (g - 1) slots in
-//! use are spread evenly, slot q at switch floor(q a / u).
+//! 11(4), 2014), counted upwards. With fewer groups, the next g - 1 slots repeat the pattern, for
+//! r = floor(a h / (g - 1)) rounds, which give r cables per pair of groups. The u = r (g - 1) slots
+//! in use are spread evenly, with slot q at switch floor(q a / u).
 //!
-//! Ports of a switch: hosts, then the other switches of its group in order, then global.
+//! Ports of a switch lead to its hosts, then to the other switches of its group, then to other groups.
 //!
 //! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
 //! ISCA 2008, section 3.
 //!
 //! Closed forms: a g switches, a p g hosts, g a (a - 1) / 2 cables inside groups and
-//! r g (g - 1) / 2 between them; the diameter is at most 4 switches. The source calls
+//! r g (g - 1) / 2 between groups; the diameter is at most 4 switches. The source calls
 //! a = 2p = 2h balanced.
 //!
 //! **Minimal routing** takes a local, a global and a local channel; a shortest path may take two
-//! global ones. With N = a p g hosts, all-to-all traffic spread evenly over the r cables, and n
+//! global channels. With N = a p g hosts, all-to-all traffic spread evenly over the r cables, and n
 //! global cables in use at a switch:
 //!
 //! ```text
-//!   channel               pairs of hosts on it                from
+//!   channel               host pairs on it                    from
 //!   global                (a p)^2 / r                         group to group
 //!   local, s to t         p^2                                 hosts of s to hosts of t
 //!                         + a p^2 n(t) / r                    hosts of s to the groups behind t
 //!                         + a p^2 n(s) / r                    the groups behind s to hosts of t
 //! ```
 //!
-//! A host sends at most (N - 1) / (pairs on the fullest channel) of its link, and at most all of
-//! it.
+//! A host sends at most the fraction (N - 1) / (host pairs on the busiest channel) of its link rate,
+//! and at most the link rate.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -52,7 +52,7 @@ use crate::{DraftNode, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Fully joined groups of switches that are fully joined to each other.
+/// Fully connected groups of fully connected switches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dragonfly {
@@ -63,13 +63,13 @@ pub struct Dragonfly {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of cables from each switch to other groups (h), from 0 (then there is one group).
+    /// Number of cables from each switch to other groups (h), from 0 (a single group).
     pub global_cables_per_switch: u32,
-    /// Number of groups (g), from 1 to a h + 1, which is the default.
+    /// Number of groups (g), from 1 to a h + 1; by default a h + 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub groups: Option<u32>,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
@@ -77,19 +77,16 @@ pub struct Dragonfly {
 
 #[derive(Debug, Clone, Copy)]
 struct Shape {
-    /// Symbol a.
     switches_per_group: u32,
-    /// Symbol p.
     hosts_per_switch: u32,
-    /// Symbol h.
     global_per_switch: u32,
-    /// Symbol g.
     groups: u32,
 }
 
 impl Dragonfly {
-    /// Bound on the all-to-all load of minimal (local-global-local) routing, as a fraction of a
-    /// host's link, with equally fast links. `None` for invalid parameters or fewer than two hosts.
+    /// Returns the all-to-all load bound of minimal (local-global-local) routing, as a fraction of
+    /// a host's link rate, for equally fast links. `None` for invalid parameters or fewer than two
+    /// hosts.
     pub fn minimal_routing_bound(&self) -> Option<f64> {
         let shape = self.check().ok()?;
         let [a, p, g] = [shape.switches_per_group, shape.hosts_per_switch, shape.groups];
@@ -156,13 +153,13 @@ impl Shape {
         self.hosts_per_switch + self.switches_per_group
     }
 
-    /// Number of cables between each two groups. Panics for a single group.
+    /// Returns the number of cables between any two groups. Panics for a single group.
     const fn rounds(self) -> u32 {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }
 
-    /// Cables between two groups, and global cables in use at the two fullest switches of a group.
-    /// `None` for a single group.
+    /// Returns the number of cables between two groups, and of global cables in use at a group's
+    /// two busiest switches. `None` for a single group.
     fn most_global_cables(self) -> Option<(u32, u32)> {
         let peers = self.groups.checked_sub(1).filter(|peers| *peers > 0)?;
         let used = self.rounds() * peers;
@@ -182,7 +179,7 @@ impl Shape {
         }
         for (lower, low) in (0..).zip(&switches) {
             for (higher, high) in (0..).zip(&switches).skip(lower as usize + 1) {
-                // A switch has no port to itself: ports to higher switches are one lower.
+                // A switch has no port to itself, so its ports to higher switches are one lower.
                 let to_higher = self.hosts_per_switch + higher;
                 let to_lower = self.hosts_per_switch + 1 + lower;
                 draft.cable((*low, to_higher), (*high, to_lower));

@@ -1,4 +1,4 @@
-//! Errors of the generators.
+//! Generator errors.
 //!
 //! ```text
 //!  hosts = 0: expected at least 1
@@ -8,17 +8,17 @@
 /// Reason why a generator fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GenerateError {
-    /// A parameter outside its range.
+    /// A parameter is outside its range.
     #[error("{parameter} = {value}: expected {expected}")]
     OutOfRange {
-        /// Key.
+        /// Parameter key.
         parameter: &'static str,
-        /// Value in the notation of scenarios.
+        /// Value as written in scenarios.
         value: String,
-        /// Allowed values.
+        /// Description of the allowed values.
         expected: String,
     },
-    /// A fabric above a size limit.
+    /// The fabric exceeds a size limit.
     #[error(
         "{parameter} = {value}: makes {} {what}, expected at most {}",
         in_words(*count),
@@ -27,16 +27,16 @@ pub enum GenerateError {
     TooLarge {
         /// Key of the parameter that contributes most.
         parameter: &'static str,
-        /// Value in the notation of scenarios.
+        /// Value as written in scenarios.
         value: String,
-        /// Resulting number, saturated.
+        /// Resulting number, saturated at `u128::MAX`.
         count: u128,
-        /// Unit, such as "nodes".
+        /// Counted objects, such as "nodes".
         what: &'static str,
-        /// Limit.
+        /// Maximum number.
         count_max: u128,
     },
-    /// No acceptable random draw.
+    /// No random draw was acceptable.
     #[error(
         "{parameter} = {value}: {attempts} attempts gave no connected fabric that uses its \
          ports; expected another value, or another seed"
@@ -44,15 +44,15 @@ pub enum GenerateError {
     NoneFound {
         /// Key of the parameter that makes success unlikely.
         parameter: &'static str,
-        /// Value in the notation of scenarios.
+        /// Value as written in scenarios.
         value: String,
-        /// Fabrics drawn.
+        /// Number of draws.
         attempts: usize,
     },
 }
 
 impl GenerateError {
-    /// Key of the parameter at fault.
+    /// Returns the key of the responsible parameter.
     pub const fn parameter(&self) -> &'static str {
         match self {
             Self::OutOfRange { parameter, .. }
@@ -62,7 +62,7 @@ impl GenerateError {
     }
 }
 
-/// Formats a count with a comma after each three digits; above 10^12 "over 1,000,000,000,000".
+/// Formats a count with thousands separators; above 10^12 as "over 1,000,000,000,000".
 fn in_words(count: u128) -> String {
     const READABLE_MAX: u128 = 1_000_000_000_000;
     if count > READABLE_MAX {
@@ -91,7 +91,7 @@ pub(super) fn at_least(
     Err(GenerateError::OutOfRange { parameter, value: value.to_string(), expected })
 }
 
-/// Checks that `value` is at most `maximum`; `because` explains the bound.
+/// `because` explains the bound.
 pub(super) fn at_most(
     parameter: &'static str,
     value: u32,

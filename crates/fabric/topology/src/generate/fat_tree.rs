@@ -1,31 +1,31 @@
-//! A fat tree of switches with equally many ports, half of them down and half up below the top; a
-//! leaf may have fewer up than down.
+//! Fat tree of switches with equally many ports. Below the top, half of the ports lead down and
+//! half lead up; leaves may have fewer ports up than down.
 //!
 //! ```text
 //!   ports = 4, levels = 2               s0-0         s0-1            level 0: the top
 //!                                      / | | \      / | | \
-//!                                     (every leaf to both)
+//!                                     (every leaf to both tops)
 //!                                  s1-0  s1-1  s1-2  s1-3            level 1: the leaves
 //!                                  /  \  /  \  /  \  /  \
 //!                                 h0 h1 h2 h3 h4 h5 h6 h7
 //! ```
 //!
-//! With P ports, n levels and a tapering of t, a leaf has u = P / (t + 1) ports up, rounded down,
-//! and t u hosts; t = 1 is full bisection. Top switches have P ports down. Ports down come first.
+//! With P ports, n levels and a tapering of t, a leaf has u = floor(P / (t + 1)) ports up and t u
+//! hosts; t = 1 is full bisection. Top switches have P ports down. Downward ports have the lower
+//! numbers.
 //!
-//! The top switches of a subtree of l levels (l = 1 is a leaf) are its planes. The switch of plane
-//! b has a port up to plane (b', b) of the next larger subtree, for each b' below its ports up; the
-//! switch there has a port down to each smaller subtree. Switches are numbered by subtree, then
-//! plane, the highest level's b' first.
+//! Each top switch of a subtree of l levels (l = 1 is a leaf) is a plane. The switch of plane b has
+//! a port up to plane (b', b) of the next larger subtree, for each b' below its number of ports up;
+//! that switch has a port down to each smaller subtree. Switches are numbered by subtree, then
+//! plane, with the highest level's b' first.
 //!
 //! Source: Lin, Chung and Huang, "A multiple LID routing scheme for fat-tree-based InfiniBand
 //! networks", IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das and Kumar, "On
-//! generalized fat trees", IPPS 1995 (of which this is XGFT(n; t u, P/2, ..., P/2, P; 1, u, P/2,
-//! ..., P/2)).
+//! generalized fat trees", IPPS 1995 (as XGFT(n; t u, P/2, ..., P/2, P; 1, u, P/2, ..., P/2)).
 //!
-//! Closed forms: with n from 2, t u P (P/2)^(n-2) hosts, P (P/2)^(n-2) leaves, u P (P/2)^(n-3)
-//! switches on each level between, u (P/2)^(n-2) at the top; the diameter is 2n - 1 switches. With
-//! one level, one switch with P hosts.
+//! Closed forms for n >= 2: t u P (P/2)^(n-2) hosts, P (P/2)^(n-2) leaves, u P (P/2)^(n-3) switches
+//! on each level between, u (P/2)^(n-2) at the top; the diameter is 2n - 1 switches. A single level
+//! is one switch with P hosts.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -41,14 +41,14 @@ pub struct FatTree {
     /// Number of ports of each switch, even, from 2.
     #[schemars(range(min = 2))]
     pub ports: u32,
-    /// Number of levels of switches, from 1.
+    /// Number of switch levels, from 1.
     #[schemars(range(min = 1))]
     pub levels: u32,
-    /// Hosts on a leaf for each of its cables up, from 1: 2 is an oversubscription of 2 : 1.
+    /// Ratio of hosts to upward cables on a leaf, from 1; 2 is an oversubscription of 2 : 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub tapering: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
@@ -64,7 +64,7 @@ impl FatTree {
     pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
         self.check()?;
         let mut draft = Draft::default();
-        // Top first: the first switch is a root.
+        // The top level comes first, so that the first switch is a root.
         let counts = self.counts();
         let names = (0..self.levels).zip(counts.iter().rev());
         let mut levels: Vec<Vec<DraftNode>> = names
@@ -83,8 +83,8 @@ impl FatTree {
         Ok(draft.build())
     }
 
-    /// Joins two levels. `planes` is the number of switches of a subtree on the lower level;
-    /// returns that of the upper.
+    /// Joins two levels. `planes` is the number of top switches per lower subtree; returns the
+    /// number per upper subtree.
     fn join_levels(
         &self,
         draft: &mut Draft,
@@ -107,7 +107,7 @@ impl FatTree {
         planes * up
     }
 
-    /// Counts of a level; level 0 is the leaves.
+    /// Returns the ports of a switch on `level`; level 0 is the leaves.
     fn level(&self, level: usize) -> Level {
         let (ports, levels) = (self.ports, self.levels as usize);
         let uplinks = ports / (self.tapering + 1);
@@ -118,7 +118,7 @@ impl FatTree {
         }
     }
 
-    /// Number of switches on each level, leaves first: subtrees times planes of each.
+    /// Returns the number of switches per level, leaves first: subtrees times planes.
     fn counts(&self) -> Vec<u128> {
         let levels = self.levels as usize;
         let mut counts = vec![1_u128; levels];
@@ -150,7 +150,7 @@ impl FatTree {
         }
         let ports_per_switch = ports;
         Size { switches: 1, hosts: ports, ports_per_switch }.check("ports", &self.ports)?;
-        // Before `counts` allocates an element a level.
+        // Limits the levels before `counts` allocates an element for each.
         let levels = u128::from(self.levels);
         Size { switches: levels, hosts: 0, ports_per_switch }.check("levels", &self.levels)?;
         let counts = self.counts();

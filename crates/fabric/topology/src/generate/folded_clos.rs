@@ -1,4 +1,4 @@
-//! A folded Clos network of two levels: the leaf-spine network.
+//! Folded Clos network of two levels, also called leaf-spine network.
 //!
 //! ```text
 //!   leaves = 3, spines = 2          spine0        spine1
@@ -10,16 +10,16 @@
 //!                             h0-0 h0-1 h1-0 h1-1 h2-0 h2-1
 //! ```
 //!
-//! Ports of a leaf: hosts, then cables to `spine0`, `spine1` and so on; of a spine: cables to
-//! `leaf0`, `leaf1` and so on. Spines come first in canonical order: the first switch is a root.
+//! Ports of a leaf lead to hosts, then to `spine0`, `spine1`, ...; ports of a spine lead to
+//! `leaf0`, `leaf1`, ... Spines come first in canonical order, so that the first switch is a root.
 //!
-//! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal
-//! 32(2), 1953; folded: Dally and Towles, "Principles and Practices of Interconnection Networks",
-//! 2004, chapter 6.
+//! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 32(2),
+//! 1953; folded: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
+//! chapter 6.
 //!
-//! Closed forms, with l leaves, s spines, p hosts a leaf and c cables a pair: l + s switches, l p
-//! hosts, l p + l s c cables; diameter 3 switches (1 with a single leaf); oversubscription
-//! p / (s c), rearrangeably non-blocking if p <= s c.
+//! Closed forms for l leaves, s spines, p hosts per leaf and c cables per leaf-spine pair: l + s
+//! switches, l p hosts, l p + l s c cables; diameter 3 switches (1 with a single leaf);
+//! oversubscription p / (s c); rearrangeably non-blocking if p <= s c.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;
@@ -45,7 +45,7 @@ pub struct FoldedClos {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub cables_per_pair: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

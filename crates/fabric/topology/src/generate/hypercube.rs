@@ -1,4 +1,4 @@
-//! A hypercube: a mesh of two switches in each dimension.
+//! Hypercube: a mesh of two switches in each dimension.
 //!
 //! ```text
 //!   dimensions = 3        s0-0-1 ──── s0-1-1
@@ -9,12 +9,12 @@
 //!                   s1-0-0 ──── s1-1-0
 //! ```
 //!
-//! Two switches are neighbours if their names differ in one digit.
+//! Switches are neighbours if their names differ in one digit.
 //!
 //! Source: Seitz, "The Cosmic Cube", Communications of the ACM 28(1), 1985.
 //!
-//! Closed forms, with n dimensions: 2^n switches of n ports beside their hosts', n 2^(n-1)
-//! cables between switches; the diameter is n + 1 switches.
+//! Closed forms for n dimensions: 2^n switches with n ports each besides host ports; n 2^(n-1)
+//! cables between switches; diameter n + 1 switches.
 
 use super::lattice::Lattice;
 use super::{GenerateError, error::at_least, error::at_most, is_one, one};
@@ -22,7 +22,7 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A mesh of two switches in each dimension.
+/// Mesh of two switches in each dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hypercube {
@@ -33,13 +33,13 @@ pub struct Hypercube {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
 }
 
-/// With one host a switch, 19 dimensions have 2^20 nodes, above the limit of 1,000,000.
+/// With one host per switch, 19 dimensions have 2^20 nodes, above the limit of 1,000,000.
 const DIMENSIONS_MAX: u128 = 18;
 
 impl Hypercube {

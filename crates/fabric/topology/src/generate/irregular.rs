@@ -1,27 +1,27 @@
-//! An irregular fabric: equal switches joined at random.
+//! Irregular fabric: equal switches joined at random.
 //!
 //! ```text
 //!        h0..h3        h4..h7
 //!          │             │
-//!          s0 ────────── s1          every switch: 8 ports, 4 hosts, 4 cables to others;
+//!          s0 ────────── s1          every switch: 8 ports, 4 hosts, 4 cables to switches;
 //!         / │ \        / │ \         at most one cable between two switches
 //!        ?  ?  ?      ?  ?  ?
 //! ```
 //!
-//! Host h(i p + k) is attached to port k + 1 of switch i, with p hosts a switch. Then pairs of free
-//! ports, drawn uniformly among those that may be joined, get a cable until none are left.
+//! With p hosts per switch, host h(i p + k) is attached to port k + 1 of switch i. Then pairs of
+//! free ports, drawn uniformly among all permitted pairs, are joined until none are left.
 //!
-//! A draw is repeated, up to 1,000 times, if it is not connected or leaves more than two usable
-//! ports unused. **Usable ports**: with n switches of f ports beside their hosts' and at most m
-//! cables a pair, a switch uses at most d = min(f, m (n - 1)) ports, and the fabric floor(n d / 2)
-//! cables; a draw may have one less.
+//! A draw is repeated, up to 1,000 times, if the fabric is not connected or lacks more than one of
+//! the possible cables. With n switches, f ports per switch besides host ports and at most m cables
+//! per pair, a switch uses at most d = min(f, m (n - 1)) ports and the fabric has at most floor(n d
+//! / 2) cables.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section IV-A (4 hosts a switch, 8 ports, one cable a pair).
-//! The procedure of the draw is our reconstruction.
+//! in COWs with Source Routing", 2001, section IV-A (4 hosts per switch, 8 ports, one cable per
+//! pair). The drawing procedure is our reconstruction.
 //!
-//! Expected with the defaults: about 2n cables between switches; shortest paths of 1.45, 1.97, 2.55
-//! and 3.16 cables on average between 8, 16, 32 and 64 switches.
+//! Expected values for the defaults: about 2n cables between switches; mean shortest paths of 1.45,
+//! 1.97, 2.55 and 3.16 cables among 8, 16, 32 and 64 switches.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -32,7 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Switches joined at random, as in the studies of Myrinet clusters.
+/// Randomly connected switches, as in the studies of Myrinet clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Irregular {
@@ -43,15 +43,15 @@ pub struct Irregular {
     #[serde(default = "ports_default")]
     #[schemars(range(min = 1, max = 65_535))]
     pub ports: u32,
-    /// Number of hosts on each switch, from 1 to the number of its ports.
+    /// Number of hosts on each switch, from 1 to `ports`.
     #[serde(default = "hosts_per_switch_default")]
     #[schemars(range(min = 1, max = 65_535))]
     pub hosts_per_switch: u32,
-    /// Largest number of parallel cables between two switches, from 1.
+    /// Maximum number of parallel cables between two switches, from 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub cables_per_pair_max: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
@@ -72,7 +72,7 @@ const ATTEMPTS_MIN: usize = 10;
 /// Maximum number of cables in all draws together.
 const CABLES_DRAWN_MAX: usize = 50_000_000;
 
-/// Trials before the remaining pairs are listed.
+/// Rejected draws before the permitted pairs are listed.
 const REJECTIONS_MAX: u32 = 64;
 
 impl Irregular {
@@ -108,7 +108,6 @@ impl Irregular {
         self.check_connectable()
     }
 
-    /// Checks for enough cables: a spanning tree needs one fewer than switches.
     fn check_connectable(&self) -> Result<(), GenerateError> {
         if self.cables_max() + 1 >= self.switches as usize {
             return Ok(());
@@ -135,7 +134,6 @@ impl Irregular {
         self.switches as usize * self.usable_ports() as usize / 2
     }
 
-    /// Maximum number of draws; lower for large fabrics.
     fn attempts(&self) -> usize {
         (CABLES_DRAWN_MAX / self.cables_max().max(1)).clamp(ATTEMPTS_MIN, ATTEMPTS_MAX)
     }
@@ -169,14 +167,12 @@ impl Irregular {
     }
 }
 
-/// Two switches, the lower one first.
 type Pair = [usize; 2];
 
 #[derive(Debug)]
 struct FreePorts {
     /// Switch of each free port, in any order.
     switches: Vec<usize>,
-    /// Cables by joined pair.
     cables: BTreeMap<Pair, u32>,
     cables_per_pair_max: u32,
 }
@@ -192,7 +188,8 @@ impl FreePorts {
         }
     }
 
-    /// Draws the positions of two free ports that may be joined, all pairs equally likely.
+    /// Draws the positions of two free ports that may be joined, uniformly among all permitted
+    /// pairs.
     fn draw(&self, stream: &mut Stream) -> Option<[usize; 2]> {
         let port_count = self.switches.len() as u64;
         if port_count == 0 {
@@ -237,7 +234,7 @@ impl FreePorts {
     fn take(&mut self, positions: [usize; 2]) -> Pair {
         let pair = self.pair(positions);
         *self.cables.entry(pair).or_default() += 1;
-        // The later port is removed first: the earlier one keeps its position.
+        // The later port is removed first, so that the earlier port keeps its position.
         self.switches.swap_remove(positions[0].max(positions[1]));
         self.switches.swap_remove(positions[0].min(positions[1]));
         pair
@@ -272,8 +269,8 @@ fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
 mod tests {
     use super::*;
 
-    /// Expects equally likely pairs of free ports: switch 0 has two, the others one each; switches
-    /// 1 and 3 are already joined.
+    /// Expects uniformly drawn pairs of free ports. Switch 0 has two free ports, the others one;
+    /// switches 1 and 3 are already joined.
     fn assert_uniform(draw: impl Fn(&FreePorts, &mut Stream) -> Option<[usize; 2]>) {
         const DRAWS: u32 = 20_000;
         let free = FreePorts {
@@ -287,7 +284,7 @@ mod tests {
             let positions = draw(&free, &mut stream).expect("some may be joined");
             *count.entry(free.pair(positions)).or_default() += 1;
         }
-        // Weights 2, 2, 2, 1, 1 of 8: (0,1), (0,2), (0,3), (1,2), (2,3).
+        // Probabilities in eighths: 2, 2, 2, 1, 1 for (0,1), (0,2), (0,3), (1,2), (2,3).
         assert_eq!(
             count.keys().copied().collect::<Vec<_>>(),
             [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]

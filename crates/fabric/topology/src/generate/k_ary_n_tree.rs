@@ -1,4 +1,4 @@
-//! A k-ary n-tree: a fat tree of equal switches, with as many cables up as down.
+//! k-ary n-tree: a fat tree of equal switches with as many cables up as down.
 //!
 //! ```text
 //!   arity = 2, levels = 2       s0-0    s0-1        level 0: the roots
@@ -10,16 +10,17 @@
 //!                              h0  h1  h2  h3
 //! ```
 //!
-//! Switch `s{l}-{w}` is on level l; w to base k has the digits w_0 ... w_(n-2), w_0 first. It is
-//! joined to the switches of level l + 1 whose digits agree except possibly digit l. Host p is on
-//! the leaf with p's digits without the last. Ports `1` to `k` lead down, port d + 1 to the
-//! neighbour with digit d; ports `k + 1` to `2k` lead up in this order, except at roots.
+//! Switch `s{l}-{w}` is on level l; in base k, w has the digits w_0 ... w_(n-2), most significant
+//! first. The switch is joined to the switches on level l + 1 with the same digits except possibly
+//! digit l. Host p is on the leaf numbered by p's digits without the last. Ports `1` to `k` lead
+//! down, with port d + 1 to the neighbour with digit d; ports `k + 1` to `2k` lead up in the same
+//! order, except at roots.
 //!
-//! Source: Petrini and Vanneschi, "k-ary n-trees: High Performance Networks for Massively
-//! Parallel Architectures", IPPS 1997, definition 2.
+//! Source: Petrini and Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel
+//! Architectures", IPPS 1997, definition 2.
 //!
-//! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables, of which k^n to hosts; hosts that
-//! first differ in digit d are 2 (n - d) - 1 switches apart; diameter 2n - 1 switches.
+//! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables (k^n to hosts); paths between hosts
+//! that first differ in digit d pass 2 (n - d) - 1 switches; diameter 2n - 1 switches.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;
@@ -28,17 +29,17 @@ use crate::{DraftNode, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fat tree of equal switches by Petrini and Vanneschi.
+/// Fat tree of equal switches by Petrini and Vanneschi.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KAryNTree {
-    /// Number of cables from each switch downwards (k), from 2.
+    /// Number of downward cables of each switch (k), from 2.
     #[schemars(range(min = 2))]
     pub arity: u32,
-    /// Number of levels of switches (n), from 1.
+    /// Number of switch levels (n), from 1.
     #[schemars(range(min = 1))]
     pub levels: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
@@ -78,7 +79,6 @@ impl KAryNTree {
         (0..width).map(|index| draft.switch(&format!("s{level}-{index}"), ports)).collect()
     }
 
-    /// Joins switches whose digits differ at most in digit `level`.
     fn join_levels(&self, draft: &mut Draft, level: u32, upper: &[DraftNode], lower: &[DraftNode]) {
         let arity = self.arity as usize;
         let place = arity.pow(self.levels - 2 - level);

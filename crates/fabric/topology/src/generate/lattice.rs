@@ -1,13 +1,13 @@
-//! Base of mesh, torus, ring and hypercube: a box of switches, cabled to their neighbours.
+//! Common base of mesh, torus, ring and hypercube: a grid of switches, cabled to their neighbours.
 //!
 //! ```text
-//!   dimensions = [2, 3]        s0-0 ── s0-1 ── s0-2       the last coordinate runs fastest:
+//!   dimensions = [2, 3]        s0-0 ── s0-1 ── s0-2       the last coordinate varies fastest:
 //!                               │       │       │         cells 0, 1, 2
 //!                              s1-0 ── s1-1 ── s1-2       cells 3, 4, 5
 //! ```
 //!
-//! Ports of a switch: hosts, then the dimensions in order. A dimension of size 1 has no ports, one
-//! of size 2 a single port (both neighbours are one switch), a larger one two: down (towards
+//! Ports of a switch lead to its hosts, then to its neighbours by dimension. A dimension of size 1
+//! has no ports, and a dimension of size 2 has one port. Larger dimensions have two: down (towards
 //! smaller coordinates), then up.
 
 use super::GenerateError;
@@ -16,12 +16,11 @@ use super::error::at_least;
 use crate::grid::strides;
 use crate::{DraftNode, Fabric};
 
-/// Maximum number of dimensions; a fabric of a million nodes has at most 19 of size 2.
+/// Maximum number of dimensions; a fabric of a million nodes has at most 19 dimensions of size 2.
 const DIMENSIONS_MAX: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Lattice<'a> {
-    /// Parameter of the sizes, for errors.
     pub(super) parameter: (&'static str, &'a dyn std::fmt::Debug),
     pub(super) dimensions: &'a [u32],
     pub(super) wraps: bool,
@@ -97,7 +96,6 @@ impl Lattice<'_> {
         switches
     }
 
-    /// Adds the cables from each switch to the next higher one in a dimension.
     fn add_cables(
         &self,
         draft: &mut Draft,

@@ -1,4 +1,4 @@
-//! A mesh: switches at the points of a box, cabled to their neighbours in each dimension.
+//! Mesh: a grid of switches, cabled to their neighbours in each dimension.
 //!
 //! ```text
 //!   dimensions = [3, 3]        s0-0 ── s0-1 ── s0-2
@@ -11,8 +11,8 @@
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapter
 //! 5.
 //!
-//! Closed forms, with sizes k_1, ..., k_n and N their product: N switches; between them the sum
-//! of N (k_i - 1) / k_i cables; diameter 1 + the sum of (k_i - 1) switches.
+//! Closed forms for sizes k_1, ..., k_n with product N: N switches; sum of N (k_i - 1) / k_i cables
+//! between switches; diameter 1 + sum of (k_i - 1) switches.
 
 use super::lattice::Lattice;
 use super::{GenerateError, is_one, one};
@@ -20,18 +20,18 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A grid of switches with open edges.
+/// Grid of switches with open edges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
-    /// Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
+    /// Number of switches in each of 1 to 32 dimensions, such as [8, 8]; each from 1.
     #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
     pub dimensions: Vec<u32>,
     /// Number of hosts on each switch, from 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -1,4 +1,5 @@
-//! A multi-plane fabric: disjoint folded Clos networks, with one adapter of each node in each.
+//! Multi-plane fabric: disjoint folded Clos networks, with one adapter of each node in every
+//! network.
 //!
 //! ```text
 //!   planes = 2, leaves = 2, spines = 1, hosts_per_leaf = 1
@@ -10,13 +11,14 @@
 //!     h0-0 mlx5_0   h1-0 mlx5_0           h0-0 mlx5_1   h1-0 mlx5_1
 //! ```
 //!
-//! A plane is a [`FoldedClos`] with its own names and ports.
+//! Each plane is a [`FoldedClos`] with prefixed switch names.
 //!
 //! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware
 //! for AI Architectures", ISCA 2025, section 5.1.
 //!
-//! Closed forms, with n planes of l leaves, s spines, p hosts a leaf and c cables a pair: n (l + s)
-//! switches, n l p adapters, n l s c cables between switches, n connected parts.
+//! Closed forms for n planes of l leaves, s spines, p hosts per leaf and c cables per leaf-spine
+//! pair: n (l + s) switches, n l p adapters, n l s c cables between switches, n connected
+//! components.
 
 use super::rails::Copies;
 use super::{FoldedClos, GenerateError, error::at_least, one};
@@ -24,11 +26,11 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Disjoint folded Clos networks, with an adapter of every node in each.
+/// Disjoint folded Clos networks, with one adapter of every node in each network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MultiPlane {
-    /// Number of planes, and of adapters of each node, from 1.
+    /// Number of planes, and of adapters per node, from 1.
     #[schemars(range(min = 1))]
     pub planes: u32,
     /// Number of leaf switches in each plane, from 1.

@@ -1,4 +1,5 @@
-//! A rail-optimised fabric: nodes with several adapters; equal-numbered adapters share a leaf.
+//! Rail-optimised fabric: nodes have several adapters, and adapters with the same number share a
+//! leaf.
 //!
 //! ```text
 //!   units = 2, nodes_per_unit = 2, rails = 2, levels = 2
@@ -12,10 +13,10 @@
 //!         su0-n0      su0-n1    su1-n0     su1-n1
 //! ```
 //!
-//! A **scalable unit** is `nodes_per_unit` nodes and `rails` leaf switches. Adapters and leaves
-//! with one number are a **rail**. With three levels, `units_per_block` units are a **block**, with
-//! `spines` spines for each rail (or `spine_groups` groups for all rails). With k core groups,
-//! spine j of every group is cabled to core group floor(j k / `spines`).
+//! A **scalable unit** has `nodes_per_unit` nodes and `rails` leaf switches. Adapters and leaves
+//! with the same number form a **rail**. In a fabric of three levels, `units_per_block` units form
+//! a **block** with `spine_groups` groups of `spines` spines, by default one group per rail. With k
+//! core groups, spine j of every group is cabled to core group floor(j k / `spines`).
 //!
 //! ```text
 //!   levels = 3            core0 core1              core2 core3         core groups
@@ -25,20 +26,19 @@
 //!                       su0-leaf0  su1-leaf0     su0-leaf1  su1-leaf1
 //! ```
 //!
-//! Ports of a leaf: nodes, then cables to spine 0, to spine 1, and so on; of a spine: leaves by
-//! unit, then cores; of a core: spines by group. Cores come first in canonical order, then spines,
-//! then leaves.
+//! Port order: nodes, then spines on a leaf; leaves by unit, then cores on a spine; spines by group
+//! on a core. The canonical order is cores, spines, leaves.
 //!
 //! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
 //! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023, and the document
 //! for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). Blocks and core
-//! groups are those of NVIDIA's Selene.
+//! groups follow NVIDIA's Selene.
 //!
-//! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a
-//! leaf to a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, U
-//! R leaves, G s spines, U R s u cables from leaves to spines, G s c C / k from spines to cores. In
-//! two levels G = 1, and the diameter is 3 switches; in three it is 3 in a spine group and 5
-//! beyond.
+//! Closed forms for U units of n nodes and R rails, G spine groups of s spines, u cables per leaf
+//! and spine, C cores in k core groups, and c cables per core and spine: U n R adapters, U R
+//! leaves, G s spines, U R s u cables between leaves and spines, and G s c C / k between spines and
+//! cores. With two levels, G = 1 and the diameter is 3 switches; with three, paths pass 3 switches
+//! within a spine group and otherwise 5.
 
 mod design;
 
@@ -49,7 +49,7 @@ use crate::{DraftNode, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Scalable units of nodes whose adapters each have a leaf switch of the unit.
+/// Scalable units of nodes with several adapters, each on its own leaf switch of the unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RailOptimised {
@@ -61,11 +61,11 @@ pub struct RailOptimised {
     #[serde(default = "nodes_per_unit_default")]
     #[schemars(range(min = 1))]
     pub nodes_per_unit: u32,
-    /// Number of adapters of each node, and of leaf switches in each unit, from 1.
+    /// Number of adapters per node, and of leaf switches per unit, from 1.
     #[serde(default = "rails_default")]
     #[schemars(range(min = 1))]
     pub rails: u32,
-    /// Number of levels of switches: 2 (leaf and spine) or 3 (leaf, spine and core).
+    /// Number of switch levels: 2 (leaf and spine) or 3 (leaf, spine and core).
     #[serde(default = "levels_default")]
     #[schemars(range(min = 2, max = 3))]
     pub levels: u32,
@@ -73,27 +73,29 @@ pub struct RailOptimised {
     #[serde(default = "radix_default")]
     #[schemars(range(min = 2, max = 65_535))]
     pub radix: u32,
-    /// Nodes on a leaf for each of its cables up, from 1: 2 is an oversubscription of 2 : 1.
+    /// Ratio of nodes to upward cables on a leaf, from 1; 2 is an oversubscription of 2 : 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub tapering: u32,
-    /// Number of spine switches in each spine group; as few as fit unless given.
+    /// Number of spine switches in each spine group; by default as few as possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub spines: Option<u32>,
-    /// Number of cables from each leaf to each spine of its group; by `tapering` unless given.
+    /// Number of cables from each leaf to each spine of its group; by default derived from
+    /// `tapering`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub uplinks: Option<u32>,
-    /// Number of units that share spines (three levels); as many as fit unless given.
+    /// Number of units that share spines (three levels); by default as many as possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub units_per_block: Option<u32>,
-    /// Number of spine groups in each block (three levels), a divisor of `rails`, the default.
+    /// Number of spine groups in each block (three levels), a divisor of `rails`; by default
+    /// `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub spine_groups: Option<u32>,
-    /// Number of core switches (three levels); enough for no taper at spines unless given.
+    /// Number of core switches (three levels); by default enough to avoid tapering at the spines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,

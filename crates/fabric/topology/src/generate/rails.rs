@@ -1,19 +1,19 @@
-//! Disjoint copies of a shape: fabrics of nodes with several adapters.
+//! Disjoint copies of a shape, for nodes with several adapters.
 //!
 //! ```text
 //!   star = { hosts = 2, rails = 2 }
 //!
-//!             r0-s0               r1-s0          a copy for each rail, joined by no cable
+//!             r0-s0               r1-s0          a copy for each rail, without cables between copies
 //!            /     \             /     \
 //!   h0 mlx5_0   h1 mlx5_0   h0 mlx5_1   h1 mlx5_1
-//!     └─────────────┼──────────┘            │    adapters of one host: one name before the space
+//!     └─────────────┼──────────┘            │    adapters of one host: same name before the space
 //!                   └───────────────────────┘
 //! ```
 //!
-//! Adapter r of host k has the place of host k in copy r. A host's adapters are adjacent in
-//! canonical order. All copies of a random shape come from one draw.
+//! Adapter r of host k replaces host k in copy r. A host's adapters are adjacent in canonical
+//! order. All copies of a random shape are equal.
 //!
-//! Closed forms, with n copies: n times the switches, adapters and cables; n connected parts.
+//! Closed forms for n copies: n times the switches, adapters and cables; n connected components.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};
@@ -24,12 +24,11 @@ pub(super) struct Copies {
     /// Scenario key, for errors.
     pub(super) parameter: &'static str,
     pub(super) count: u32,
-    /// Letter before the copy's number in names of switches.
     pub(super) letter: char,
 }
 
 impl Copies {
-    /// Fails if the copies would be too large together.
+    /// Fails if all copies together would be too large.
     pub(super) fn of(self, shape: &Fabric) -> Result<Fabric, GenerateError> {
         self.check(shape)?;
         let mut draft = Draft::default();
@@ -67,7 +66,7 @@ impl Copies {
     }
 }
 
-/// Hosts of a shape, which follow the switches in canonical order.
+/// Iterates over the hosts, which follow the switches in canonical order.
 fn hosts(shape: &Fabric) -> impl Iterator<Item = &Node> {
     let ids = shape.node_ids().skip(shape.switches().len());
     ids.map(|id: NodeId| shape.node(id))

@@ -1,14 +1,14 @@
-//! A ring: switches in a ring, the smallest fabric that can deadlock.
+//! Ring of switches, the smallest fabric that can deadlock.
 //!
 //! ```text
 //!   ┌─ s0 ── s1 ── s2 ── s3 ─┐
 //!   └────────────────────────┘
 //! ```
 //!
-//! The torus of one dimension. A ring of two switches is one cable, a ring of one is a star.
+//! A ring is a torus of one dimension. Two switches are joined by one cable; a single switch is a
+//! star.
 //!
-//! Closed forms, with n > 2 switches: n cables between switches; the diameter is
-//! floor(n / 2) + 1 switches.
+//! Closed forms for n > 2 switches: n cables between switches; diameter floor(n / 2) + 1 switches.
 
 use super::lattice::Lattice;
 use super::{GenerateError, error::at_least, is_one, one};
@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
-    /// Number of switches in the ring, from 1 (two are joined by one cable).
+    /// Number of switches in the ring, from 1; two switches are joined by one cable.
     #[schemars(range(min = 1))]
     pub switches: u32,
     /// Number of hosts on each switch, from 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -1,4 +1,4 @@
-//! A star: one switch and its hosts, the smallest fabric with contention.
+//! Star: one switch with its hosts, the smallest fabric with contention.
 //!
 //! ```text
 //!   h0   h1   h2
@@ -18,14 +18,14 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One switch with all hosts on it.
+/// One switch with all hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Star {
     /// Number of hosts on the switch, from 1 to 65,535.
     #[schemars(range(min = 1, max = 65_535))]
     pub hosts: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

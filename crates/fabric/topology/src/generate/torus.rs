@@ -1,21 +1,21 @@
-//! A torus: a mesh whose opposite edges are joined.
+//! Torus: a mesh whose opposite edges are joined.
 //!
 //! ```text
 //!   dimensions = [2, 3]      ┌────────────────────────┐
-//!                            └─ s0-0 ── s0-1 ── s0-2 ─┘     a row of 3 closes to a ring;
+//!                            └─ s0-0 ── s0-1 ── s0-2 ─┘     a row of 3 is a ring;
 //!                                │       │       │          a column of 2 is one cable
 //!                            ┌─ s1-0 ── s1-1 ── s1-2 ─┐
 //!                            └────────────────────────┘
 //! ```
 //!
-//! In a dimension of size 2 both neighbours are one switch, joined by **one** cable.
+//! In a dimension of size 2, both neighbours of a switch are the same switch, joined by **one**
+//! cable.
 //!
-//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
-//! chapter 5 (k-ary n-cubes).
+//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapter
+//! 5 (k-ary n-cubes).
 //!
-//! Closed forms, with sizes k_1, ..., k_n and N their product: N switches; a dimension adds N
-//! cables if k_i > 2, N / 2 if k_i = 2, none if k_i = 1; the diameter is 1 + the sum
-//! of floor(k_i / 2) switches.
+//! Closed forms for sizes k_1, ..., k_n with product N: N switches; each dimension adds N cables if
+//! k_i > 2, N / 2 if k_i = 2, and none if k_i = 1; diameter 1 + sum of floor(k_i / 2) switches.
 
 use super::lattice::Lattice;
 use super::{GenerateError, is_one, one};
@@ -23,18 +23,18 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A grid of switches whose edges are joined to the opposite ones.
+/// Grid of switches whose opposite edges are joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Torus {
-    /// Number of switches in each of 1 to 32 dimensions, from 1 (2 are joined by one cable).
+    /// Number of switches in each of 1 to 32 dimensions, each from 1; 2 are joined by one cable.
     #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
     pub dimensions: Vec<u32>,
     /// Number of hosts on each switch, from 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -1,4 +1,4 @@
-//! Two hosts and the shortest path between them: the fabric of latency formulas.
+//! Two hosts joined by a chain of switches, for checking latency formulas.
 //!
 //! ```text
 //!   h0 ── s0 ── s1 ── ... ── h1          switches = 0:   h0 ── h1
@@ -6,7 +6,7 @@
 //!
 //! Port 1 of a switch leads towards `h0`, port 2 towards `h1`.
 //!
-//! Closed forms, with n switches: n + 1 cables; the hosts are n + 1 cables apart.
+//! Closed form for n switches: n + 1 cables.
 
 use super::draft::{Draft, Size};
 use super::{GenerateError, is_one, one};
@@ -21,7 +21,7 @@ pub struct TwoHosts {
     /// Number of switches in a row between the two hosts, from 0 (a direct cable) to 999,998.
     #[serde(default = "one")]
     pub switches: u32,
-    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -1,4 +1,3 @@
-//! Reading an anynet file.
 
 use super::{CYCLES_MAX, MM_PER_CYCLE};
 use crate::finding::plural;
@@ -30,7 +29,7 @@ struct Net {
     nodes: BTreeMap<NetName, DraftNode>,
     router_of: BTreeMap<u64, u64>,
     links: Vec<Link>,
-    /// Index of the link between two neighbours, the lower one first.
+    /// Link index by neighbours in ascending order.
     index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
     /// Line of the first latency, and number of latencies.
@@ -42,7 +41,6 @@ struct Link {
     latency: Option<u64>,
 }
 
-/// Word of a line, with its offset in bytes.
 struct Word<'a> {
     offset: usize,
     text: &'a str,
@@ -206,7 +204,7 @@ impl Net {
             return Err(line.error(word.offset, message, &expected));
         };
         self.latencies.get_or_insert((line.number, 0)).1 += 1;
-        // A router joined to itself and a node's second router have no link.
+        // A router joined to itself has no link, nor has a node to its second router.
         let Some(index) = self.index.get(&sorted(ends)) else { return Ok(()) };
         let known = *self.links[*index].latency.get_or_insert(cycles);
         if known != cycles {
@@ -236,7 +234,7 @@ impl Net {
 }
 
 impl Net {
-    /// Notes that BookSim's `min` minimises cycles: its paths may have more channels.
+    /// Notes that BookSim's `min` minimises cycles, so its paths may have more channels than ours.
     fn note_differing(&mut self, line: u32) {
         let is_between_routers = |link: &&Link| {
             let kinds = link.ends.map(|(node, _)| self.builder.node(node).kind);

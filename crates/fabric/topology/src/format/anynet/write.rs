@@ -1,4 +1,3 @@
-//! Writing an anynet file.
 
 use super::{CYCLES_MAX, MM_PER_CYCLE};
 use crate::format::error::WriteError;
@@ -7,9 +6,9 @@ use crate::numbering::{host_number, switch_number};
 use crate::{Cable, ChannelId, Fabric, Guid, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Writes one line a router, with each link in the line of its first router. BookSim uses numbers
-/// as indices: they begin at 0 without a gap. It does not know routers without a link
-/// (`anynet.cpp`, `readFile`).
+/// Writes one line per router, with each link in the line of its first router. Numbers start at 0
+/// without gaps, because BookSim uses them as indices. Routers without links are omitted: BookSim
+/// would not recognise them (`anynet.cpp`, `readFile`).
 pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     refuse(fabric)?;
     let links = links(fabric);
@@ -53,7 +52,8 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(Written { text, notes })
 }
 
-/// Links, each with its channel out of the switch in whose line it is written.
+/// Returns the linked node pairs, and the channel out of the switch in whose line the link is
+/// written.
 fn links(fabric: &Fabric) -> BTreeMap<[NodeId; 2], ChannelId> {
     let mut links = BTreeMap::new();
     for switch in fabric.switches() {
@@ -90,19 +90,19 @@ fn parts(links: &BTreeMap<[NodeId; 2], ChannelId>) -> usize {
     parts
 }
 
-/// Latency of a cable; `None` unless its length is a whole number of metres in range.
+/// Returns the latency of a cable; `None` unless its length is a whole number of metres in range.
 fn cycles(cable: &Cable) -> Option<u64> {
     let mm = cable.length?.as_mm();
     let cycles = mm / MM_PER_CYCLE + 1;
     (mm % MM_PER_CYCLE == 0 && (1..=CYCLES_MAX).contains(&cycles)).then_some(cycles)
 }
 
-/// Whether all cables have latencies; a cable without one would get BookSim's default.
+/// Returns whether all cables have latencies; the others would get BookSim's default.
 fn latencies_hold(fabric: &Fabric) -> bool {
     fabric.cables().iter().all(|cable| cycles(cable).is_some())
 }
 
-/// Refuses a host with several cables, or with a cable to another host.
+/// Refuses hosts with several cables or with a cable to another host.
 fn refuse(fabric: &Fabric) -> Result<(), WriteError> {
     let refusal = |id: NodeId, what: &str| {
         Err(WriteError {
@@ -133,7 +133,7 @@ fn hosts(fabric: &Fabric) -> impl Iterator<Item = NodeId> {
     fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host)
 }
 
-/// Numbers of the nodes: those in GUIDs if without gap, else the canonical order.
+/// Returns node numbers from the GUIDs if gapless, otherwise in canonical order.
 fn numbers(fabric: &Fabric, linked: &BTreeSet<NodeId>) -> (BTreeMap<NodeId, u64>, Option<String>) {
     let of = |is_switch| {
         linked.iter().copied().filter(move |id| fabric.node(*id).is_switch() == is_switch)

@@ -1,11 +1,11 @@
-//! Comments of a dump, after `#`: LIDs, speeds, and the description in the middle.
+//! Comments of a dump, after `#`: LIDs, speeds, and the description between them.
 //!
 //! ```text
 //!   # lid 52 lmc 0 "any characters" lid 9 4xQDR s=4 w=2 v=5 (scp)
 //!     └── head ──┘  └description─┘  └─────── tail ──────────┘
 //! ```
 //!
-//! Words that no version of the tools prints are permitted, with a finding.
+//! Words unknown to all versions of the tools are permitted with a finding.
 
 use super::cursor::{Cursor, LineError};
 use crate::speed::ReportedSpeed;
@@ -14,11 +14,10 @@ use crate::{Generation, LinkSpeed, PartialSpeed};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Words<'a> {
     pub(super) lid: Option<u16>,
-    /// Kind of text in the place of a LID.
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     pub(super) enhanced_port0: Option<bool>,
-    /// Whether there is a speed; true for `???` too.
+    /// Whether a speed was read, including `???`.
     pub(super) has_speed: bool,
     pub(super) speed: ReportedSpeed,
     pub(super) options: Options,
@@ -31,7 +30,7 @@ pub(super) enum NoLid {
     Negative,
 }
 
-/// Options with bit masks: `w=2 s=4`.
+/// Port options with bit masks: `w=2 s=4`.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
 pub(super) struct Options {
     width_mask: Option<u8>,
@@ -40,9 +39,7 @@ pub(super) struct Options {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Comment<'a> {
-    /// Comment without quotation marks.
     Free(&'a str),
-    /// Comment with a description between quotation marks.
     Described { head: Words<'a>, description: &'a str, tail: Words<'a> },
 }
 
@@ -118,7 +115,6 @@ fn port0(cursor: &mut Cursor<'_>, enhanced: bool) -> Result<bool, LineError> {
     if cursor.take("port 0") { Ok(enhanced) } else { Err(cursor.error("\"port 0\"")) }
 }
 
-/// Whether a word has the form `4x...` or `??...`.
 fn is_speed(word: &str) -> bool {
     let after_digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
     word.starts_with("??") || (after_digits.len() < word.len() && after_digits.starts_with('x'))
@@ -137,7 +133,6 @@ fn speed(word: &str) -> Option<ReportedSpeed> {
     }
 }
 
-/// Parses one of `w=`, `s=` and `v=`.
 fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), LineError> {
     let (key, value) = word.split_once('=').expect("the word holds one");
     let value =
@@ -150,16 +145,16 @@ fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), Li
     Ok(())
 }
 
-/// Bits of width masks, the widest first.
+/// Width mask bits and numbers of lanes, in descending order of width.
 pub(super) const WIDTH_BITS: [(u8, u8); 5] = [(8, 12), (4, 8), (2, 4), (16, 2), (1, 1)];
 
-/// Bits of speed masks, the fastest first; later generations have other masks.
+/// Speed mask bits, fastest first; generations after QDR use other masks.
 pub(super) const SPEED_BITS: [(u8, Generation); 3] =
     [(4, Generation::Qdr), (2, Generation::Ddr), (1, Generation::Sdr)];
 
 impl Options {
-    /// Speed by the masks: the highest, which both ends negotiate. By default 4x and SDR, as in
-    /// ibsim.
+    /// Returns the highest speed allowed by the masks, as negotiated by both ends; 4x and SDR by
+    /// default, as in ibsim.
     pub(super) fn speed(self) -> Option<LinkSpeed> {
         if self == Self::default() {
             return None;

@@ -1,4 +1,4 @@
-//! Parsing steps from a position in a line.
+//! Parsing steps at a position in a line.
 
 use crate::Guid;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ pub(super) struct Cursor<'a> {
     end: usize,
 }
 
-/// Error at a column, counted in characters from 1.
+/// Error with its column in characters, from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LineError {
     pub(super) column: u32,
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c != ' ' && c != '\t')
     }
 
-    /// Splits into a part before a byte offset and one from `skip` bytes after it.
+    /// Splits the rest into the part before a byte offset and the part from `skip` bytes after it.
     pub(super) fn split(&self, offset: usize, skip: usize) -> (Self, Self) {
         let middle = self.at + offset;
         (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| start.error(what))
     }
 
-    /// Parses a number in brackets, after the opening one.
+    /// Parses a number and the closing bracket.
     pub(super) fn number_then<T: FromStr>(
         &mut self,
         what: &str,
@@ -89,7 +89,8 @@ impl<'a> Cursor<'a> {
         if self.take(")") { Ok(guid) } else { Err(start.error(WHAT)) }
     }
 
-    /// Parses a GUID: hexadecimal with 0x, a letter, or all 16 digits; else decimal, as in ibsim.
+    /// Parses a GUID: hexadecimal if it has 0x, a letter or all 16 digits, otherwise decimal, as in
+    /// ibsim.
     pub(super) fn guid(&mut self, what: &str) -> Result<Guid, LineError> {
         let mut after = *self;
         let digits = after.take_while(|c| c.is_ascii_hexdigit());
@@ -101,7 +102,7 @@ impl<'a> Cursor<'a> {
         self.hexadecimal(what).map(Guid)
     }
 
-    /// Parses a number: hexadecimal with 0x, else decimal.
+    /// Parses a number: hexadecimal after 0x, otherwise decimal.
     pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, LineError> {
         let start = *self;
         let radix = if self.take("0x") || self.take("0X") { 16 } else { 10 };

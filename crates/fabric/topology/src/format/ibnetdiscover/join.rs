@@ -1,14 +1,14 @@
-//! Conversion of records to a fabric: one cable from the two lines that name it.
+//! Conversion of records to a fabric: each cable is listed by both of its ends.
 //!
 //! ```text
-//!   S-a: [1] "H-b"[2]  ┐  both lines agree: one cable, listed by both ends
+//!   S-a: [1] "H-b"[2]  ┐  both lines agree: one cable
 //!   H-b: [2] "S-a"[1]  ┘
-//!   S-a: [3] "H-c"[1]  ── no line of H-c matches: one cable, a one-sided one
+//!   S-a: [3] "H-c"[1]  ── no matching line of H-c: a one-sided cable
 //!   S-a: [3] "H-d"[1]  ── the port is in use: the first line is kept, a disagreement
 //! ```
 //!
-//! With a map of node names, `ibnetdiscover` prints the mapped name at the far end but the device's
-//! own in its record: names are not compared.
+//! Names are not compared: with a node name map, `ibnetdiscover` prints the mapped name at the far
+//! end but the device's own name in its record.
 
 use super::comment::NoLid;
 use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
@@ -20,12 +20,12 @@ use std::fmt::Display;
 
 type RecordPort = (usize, u16);
 
-/// Maximum number of nodes without a record that have a finding each.
+/// Maximum number of nodes without a record that are reported individually.
 const MISSING_NAMED_MAX: usize = 3;
 
 #[derive(Debug)]
 struct HalfCable {
-    /// Both ends, that of the earlier line first.
+    /// Both ends, starting with the end whose record comes first.
     ends: [RecordPort; 2],
     speed: ReportedSpeed,
     line: u32,
@@ -46,7 +46,6 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
     build(records, &cables)
 }
 
-/// Adds records for nodes that only links name.
 fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
     for Mention { remote, .. } in mentions {
@@ -73,7 +72,7 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     report_missing(records, &labels, ends, last.unwrap_or(0));
 }
 
-/// Reports missing records; many of them in one finding at the `last` link.
+/// Reports missing records, many of them as one finding at the `last` link.
 fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
     if labels.len() <= MISSING_NAMED_MAX {
         for (line, label) in labels {
@@ -94,8 +93,8 @@ fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usi
     records.find(last, FindingKind::UndefinedNode, text);
 }
 
-/// Record of an undefined node. Ids of ibsim contain no kind: a node with several ports in use
-/// counts as a switch.
+/// Creates the record of an undefined node. Ids in ibsim files do not show the kind: nodes with
+/// several ports in use count as switches.
 fn undefined<'a>(id: &'a str, description: String, ports: &BTreeSet<u16>) -> Record<'a> {
     let guid = guid_of_id(id);
     let kind = match id.as_bytes() {
@@ -161,7 +160,7 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// Completes a half-known speed from the other end, or reports a contradiction.
+/// Completes a partially known speed from the other end, or reports a contradiction.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
     let (first, here) = (cable.speed, mention.speed);
     cable.speed = first.or(here);
@@ -188,7 +187,7 @@ fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
     }
 }
 
-/// Completes the far end's record by its address in a link.
+/// Adds the address given in a link to the far end's record.
 fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
     let (far, port) = ends(records, mention)[1];
     let is_switch = records.nodes[far].kind == NodeKind::Switch;
@@ -263,7 +262,7 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     Parsed { fabric: builder.build(), findings: records.findings }
 }
 
-/// Converts a record; the node is named by the id if that is not a GUID, else by the description.
+/// Converts a record; the node's name is its id unless that is a GUID, otherwise its description.
 fn node(record: Record<'_>) -> Node {
     let is_named = guid_of_id(record.id).is_none();
     Node {
@@ -277,7 +276,7 @@ fn node(record: Record<'_>) -> Node {
     }
 }
 
-/// Text such as `S-0008f10500200b50[4] ("spine 1")`.
+/// Formats a port, such as `S-0008f10500200b50[4] ("spine 1")`.
 fn name(records: &Records<'_>, (index, port): RecordPort) -> String {
     let Record { id, description, .. } = &records.nodes[index];
     if description.is_empty() || description == id {

@@ -1,4 +1,4 @@
-//! Parsing of a single line of a dump.
+//! Parsing of a single dump line.
 
 use super::comment::{Comment, NoLid, Words, comment, words};
 use super::cursor::{Cursor, LineError};
@@ -9,33 +9,29 @@ use crate::{Guid, NodeKind};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
     Nothing,
-    /// Heading of a chassis; records may be repeated after it.
+    /// Chassis heading, after which records may be repeated.
     Grouping,
-    /// Identity field of the next node.
     Identity(IdentityField),
-    /// First line of a record.
     Node(NodeLine<'a>),
-    /// Port of the preceding node.
     Port(PortLine<'a>),
     Ignored(&'static str),
-    /// Line that belongs to no dump.
+    /// Line that is not part of a dump.
     Noise,
 }
 
-/// Line `key=value`.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum IdentityField {
     Vendor(u32),
     Device(u32),
     System(Guid),
-    /// Kind, GUID and, in parentheses, that of port 0.
+    /// Kind, GUID and, in parentheses, the GUID of port 0.
     Node(NodeKind, Guid, Option<Guid>),
 }
 
-/// Line `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
+/// Line such as `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeLine<'a> {
-    /// Kind of the node; an aggregation node is a host here.
+    /// Kind of the node; aggregation nodes still count as hosts.
     pub(super) kind: NodeKind,
     pub(super) ports: u16,
     pub(super) id: &'a str,
@@ -43,7 +39,7 @@ pub(super) struct NodeLine<'a> {
     pub(super) words: Words<'a>,
 }
 
-/// Line `[1](guid) "S-..."[15] # lid 52 lmc 0 "description" lid 9 4xQDR`.
+/// Line such as `[1](guid) "S-..."[15] # lid 52 lmc 0 "description" lid 9 4xQDR`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PortLine<'a> {
     pub(super) port: u16,
@@ -76,7 +72,7 @@ pub(super) struct Remote<'a> {
     pub(super) description: &'a str,
 }
 
-/// First words of skipped lines, with descriptions.
+/// First words of skipped lines, with descriptions for notes.
 const PASSED_OVER: [(&str, &str); 12] = [
     ("@", "an alias of a port (ibsim)"),
     ("module", "a name prefix (ibsim)"),
@@ -92,7 +88,7 @@ const PASSED_OVER: [(&str, &str); 12] = [
     ("src/", "a message of the tool that wrote the dump"),
 ];
 
-/// Headings of the option that groups nodes by chassis.
+/// Headings printed by the option for grouping by chassis.
 const GROUPING: [&str; 3] = ["Chassis ", "Hostname: ", "Non-Chassis Nodes"];
 
 const LINE: &str = "a node (`Switch`, `Ca` or `Rt`), a port (`[1]`), an identity (`vendid=`), \
@@ -209,7 +205,7 @@ fn node_line(kind: NodeKind, mut cursor: Cursor<'_>) -> Result<NodeLine<'_>, Lin
     Ok(line)
 }
 
-/// Description without quotation marks, and the words after it.
+/// Splits a comment into an unquoted description and the words after it.
 fn free_description(mut cursor: Cursor<'_>) -> (&str, Cursor<'_>) {
     const MARKS: [&str; 4] = [" enhanced port 0", " base port 0", " lid ", " lmc "];
     cursor.skip_blanks();
@@ -267,7 +263,7 @@ fn finish_port_line<'a>(
             line.ending = Ending::Speed;
         }
         line.unknown = head.unknown.or(tail.unknown);
-        // Masks cover only the first generations: beside a printed speed they are ignored.
+        // Masks cover only the first generations and are ignored beside a printed speed.
         let of_masks = tail.options.speed().filter(|_| !tail.has_speed);
         line.speed = tail.speed.or(line.speed).or(of_masks.into());
         (line.lid, line.no_lid, line.lmc) = (head.lid, head.no_lid, head.lmc);
@@ -279,7 +275,7 @@ fn finish_port_line<'a>(
     Ok(line)
 }
 
-/// Parses `[ext 13]`, the number on the outside of a chassis.
+/// Parses `[ext 13]`, the port number on the outside of a chassis.
 fn external_port(cursor: &mut Cursor<'_>) -> Result<(), LineError> {
     cursor.skip_blanks();
     if cursor.take("[ext ") {

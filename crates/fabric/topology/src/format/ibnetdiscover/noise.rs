@@ -1,7 +1,7 @@
-//! Lines that belong to no dump: a prompt, `Script started`, warnings of ssh, `-W-`.
+//! Lines that are not part of a dump: prompts, `Script started`, ssh warnings, `-W-`.
 //!
-//! A damaged line of a dump must not be skipped. The tests look for any feature of a record; damage
-//! to a few characters leaves at least one:
+//! Damaged dump lines must not be skipped. The tests search for any feature of a record, and damage
+//! to a few characters leaves at least one feature:
 //!
 //! ```text
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "spine" lid 9 4xDDR
@@ -55,7 +55,7 @@ fn has_id(line: &str) -> bool {
         .any(|kind| line.match_indices(kind).any(|(at, _)| digits(&line[at + 2..]) >= DIGITS_MIN))
 }
 
-/// Whether a port is beside an id or GUID: `"[1]`, `[1] "`, `](`.
+/// Returns whether a port is next to an id or GUID: `"[1]`, `[1] "`, `](`.
 fn has_port_beside(line: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     line.match_indices("\"[").any(|(at, _)| line[at + 2..].starts_with(is_digit))
@@ -65,7 +65,7 @@ fn has_port_beside(line: &str) -> bool {
         })
 }
 
-/// Whether the line begins with `[1` or `[x]`, unlike a prompt such as `[root@node1 ~]#`.
+/// Returns whether the line starts with `[1` or `[x]`, unlike a prompt such as `[root@node1 ~]#`.
 fn is_port(line: &str) -> bool {
     const LENGTH_MAX: usize = 3;
     line.strip_prefix('[').is_some_and(|after| {
@@ -74,7 +74,7 @@ fn is_port(line: &str) -> bool {
     })
 }
 
-/// Whether there is `key=0x2c9`, or a first word that contains a key.
+/// Returns whether the line has `key=0x2c9`, or a first word that contains a key.
 fn is_identity(line: &str) -> bool {
     const KEY_MAX: usize = 12;
     let code =
@@ -92,12 +92,12 @@ fn is_identity(line: &str) -> bool {
             .is_some_and(|(key, value)| is_key(key.trim_end()) && is_number(value.trim_start()))
 }
 
-/// Whether there is a prefix of messages: `-E-`, `-W-` or `-I-`.
+/// Returns whether the line starts with a message prefix: `-E-`, `-W-` or `-I-`.
 fn is_message(line: &str) -> bool {
     matches!(line.as_bytes(), [b'-', b'E' | b'W' | b'I', b'-', ..])
 }
 
-/// Whether a number precedes a quotation mark; it may be the end of a word only in short lines.
+/// Returns whether a number precedes a quotation mark. In short lines, the number may end a word.
 fn is_node(line: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_digit = |c: char| c.is_ascii_digit();

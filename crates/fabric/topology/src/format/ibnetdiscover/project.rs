@@ -1,6 +1,6 @@
-//! Reduction of a fabric to the content that a dump can represent.
+//! Reduction of a fabric to the content of a dump.
 //!
-//! Invariant: writing a projected fabric and reading the text gives an equal fabric.
+//! Invariant: a projected fabric is unchanged by writing and reading.
 
 use super::records::refine;
 use crate::{
@@ -13,17 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Dialect {
     Plain,
-    /// The simulator `ibsim` and its further limits.
+    /// The simulator `ibsim`, with additional limits.
     Ibsim,
 }
 
-/// First locally administered identifier.
+/// First locally administered EUI-64.
 const LOCAL_GUID_FIRST: u64 = 0x0200_0000_0000_0000;
 
-/// Length of a description that `ibsim` keeps.
+/// Description length kept by `ibsim`.
 const IBSIM_DESCRIPTION_BYTES_MAX: usize = 63;
 
-/// Number of losses, by note.
 #[derive(Debug, Default)]
 pub(super) struct Losses(BTreeMap<&'static str, usize>);
 
@@ -105,8 +104,8 @@ fn project_node(node: &Node, dialect: Dialect, losses: &mut Losses) -> Node {
     node
 }
 
-/// Reduces addresses to those of switches and cabled ports. For ibsim each gets a LID, after which
-/// it reads the cable's speed.
+/// Keeps only the addresses of switches and cabled ports. For ibsim, each address gets a LID,
+/// because ibsim reads the cable's speed after the LID.
 fn project_addresses(
     fabric: &Fabric,
     id: NodeId,
@@ -182,14 +181,14 @@ fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     }
 }
 
-/// New GUIDs for nodes that have none, or one already taken.
+/// Replacement of missing and duplicate GUIDs.
 ///
 /// ```text
 ///   switch g         ports g
-///   host g, 2 ports  ports g+1, g+2      ibsim ignores the GUIDs of ports in a file
+///   host g, 2 ports  ports g+1, g+2      ibsim ignores port GUIDs in files
 /// ```
 ///
-/// OpenSM fails if two ports have one GUID: a new GUID leaves room for the ports.
+/// OpenSM fails if two ports share a GUID, so new node GUIDs leave room for the ports.
 struct Guids {
     dialect: Dialect,
     ids: BTreeSet<String>,
@@ -229,8 +228,8 @@ impl Guids {
         }
     }
 
-    /// Whether a GUID is free: a dump requires unique ids, ibsim unique GUIDs of nodes and of
-    /// ports.
+    /// Returns whether a GUID is free: dumps require unique ids, and ibsim unique node and port
+    /// GUIDs.
     fn is_free(&self, node: &Node, guid: Guid) -> bool {
         match self.dialect {
             Dialect::Plain => !self.ids.contains(&dump_id(node.kind, guid)),
@@ -250,7 +249,7 @@ impl Guids {
     }
 }
 
-/// GUIDs as assigned by ibsim.
+/// Returns the port GUIDs as assigned by ibsim.
 fn port_guids(node: &Node, guid: Guid) -> impl Iterator<Item = Guid> {
     let ports = if node.is_switch() { 0..=0 } else { 1..=node.ports };
     ports.map(move |port| Guid(guid.0.wrapping_add(port.into())))

@@ -1,4 +1,4 @@
-//! Nodes and port lines of a dump, before ends are matched.
+//! Node and port lines of a dump, before the ends of cables are matched.
 
 use super::comment::NoLid;
 use super::cursor::{LineError, shown};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone)]
 pub(super) struct Record<'a> {
     pub(super) id: &'a str,
-    /// Line of the record; `None` for a node that only links name.
+    /// Line of the record; `None` for a node that occurs only in links.
     pub(super) line: Option<u32>,
     pub(super) kind: NodeKind,
     pub(super) guid: Option<Guid>,
@@ -44,18 +44,18 @@ pub(super) struct Records<'a> {
     pending: Pending,
     current: Current,
     is_grouped: bool,
-    /// Whether `ibnetdiscover` printed the dump: hand-made files lack vendors and speeds.
+    /// Whether `ibnetdiscover` printed the dump; handwritten files lack vendors and speeds.
     is_printed: bool,
     /// First line and number of lines, by description of their ignored content.
     ignored: BTreeMap<String, (u32, u32)>,
 }
 
-/// Device of an id; two spellings of one GUID are one device.
+/// Device identified by an id; two spellings of one GUID are the same device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NodeKey<'a> {
-    /// Kind's letter and GUID.
+    /// Kind letter and GUID.
     Guid(u8, Guid),
-    /// Name in ibsim.
+    /// Name in an ibsim file.
     Name(&'a str),
 }
 
@@ -70,11 +70,11 @@ enum Current {
     #[default]
     Nobody,
     Record(usize),
-    /// A node whose fault is already reported.
+    /// Node with an error reported before.
     Unreadable,
 }
 
-/// First line and number of lines that belong to no dump.
+/// Number of lines that are not part of a dump, and the first of them.
 #[derive(Debug)]
 pub(super) struct Noise<'a> {
     pub(super) line: u32,
@@ -93,7 +93,6 @@ impl Noise<'_> {
     }
 }
 
-/// Identity lines before their node.
 #[derive(Debug, Default)]
 struct Pending {
     line: Option<u32>,
@@ -102,7 +101,7 @@ struct Pending {
 }
 
 impl<'a> Records<'a> {
-    /// Line without carriage return and byte order mark, which are noted.
+    /// Removes carriage return and byte order mark, with a note.
     pub(super) fn bare(&mut self, number: u32, line: &'a str) -> &'a str {
         let line = line.strip_suffix('\r').map_or(line, |line| {
             self.ignore(number, "the end of a line as Windows has it");
@@ -124,7 +123,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Ends the current node: ports after an unreadable line may belong to another node.
+    /// Ends the current node, since ports after an unreadable line may belong to another node.
     fn give_up(&mut self, line: &str) {
         if !line.starts_with('[') {
             self.current = Current::Unreadable;
@@ -132,7 +131,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Adds the last line. Without a line break, the text was truncated unless the line is
+    /// Adds the last line, which has no line break: the text was truncated unless the line is
     /// complete.
     pub(super) fn add_last_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         let statement = statement(line).map_err(|error| cut(number, &error.message))?;
@@ -143,8 +142,8 @@ impl<'a> Records<'a> {
         self.add(number, line, statement)
     }
 
-    /// Content that `ibnetdiscover` prints but a truncated line lacks. Hand-made files have no
-    /// comments.
+    /// Returns the content that `ibnetdiscover` always prints, but that a truncated line lacks.
+    /// Handwritten files have no comments.
     fn missing(&self, statement: &Statement<'_>) -> Option<&'static str> {
         match statement {
             Statement::Identity(_) => Some("the node of this identity does not follow"),
@@ -276,8 +275,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Compares two records: a chassis may list its switches twice; elsewhere a different record
-    /// means a second device.
+    /// Compares two records of one id. A chassis listing may repeat its switches; a different
+    /// record means a second device.
     fn compare_duplicate(&mut self, line: u32, first: usize, record: &Record<'_>) {
         let before = &self.nodes[first];
         let port0 = |record: &Record<'_>| record.addresses.get(&0).copied();
@@ -370,13 +369,14 @@ pub(in crate::format) fn refine(kind: NodeKind, description: &str) -> NodeKind {
 
 const AGGREGATION: &str = "Aggregation Node";
 
-/// Id such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
+/// Parses ids such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
 pub(super) fn guid_of_id(id: &str) -> Option<Guid> {
     let (_, digits) = id.split_once('-').filter(|(kind, _)| matches!(*kind, "S" | "H" | "R"))?;
     Guid::from_hexadecimal(digits)
 }
 
-/// Description of a node; as in ibsim, a name as id replaces an empty one.
+/// Returns the description of a node. As in ibsim, an id that is a name replaces an empty
+/// description.
 pub(super) fn description(id: &str, text: &str) -> String {
     let text = if text.is_empty() && guid_of_id(id).is_none() { id } else { text };
     text.to_owned()

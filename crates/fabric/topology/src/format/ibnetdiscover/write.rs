@@ -1,10 +1,10 @@
-//! Writing a dump, each cable at both ends.
+//! Writing a dump, with each cable listed at both ends.
 //!
-//! For `ibsim` the description of a port line is empty, because any `=` there counts as an option.
-//! The options `s=` and `w=` precede the comment: releases before 0.10 read speeds only from them
-//! and search for the LID after the last; 0.10 reads the comment, except for routers, and rejects
-//! cables whose ends have no width in common (`ibsim/sim_net.c`, `parse_port` and
-//! `get_active_linkwidth`).
+//! For `ibsim`, port line descriptions are empty, because any `=` in them would be parsed as an
+//! option. The options `s=` and `w=` precede the comment: releases before 0.10 read speeds only
+//! from these options and search for the LID after the last option. Release 0.10 reads the comment,
+//! except for routers, and rejects cables whose ends have no width in common (`ibsim/sim_net.c`,
+//! `parse_port` and `get_active_linkwidth`).
 
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};
@@ -13,7 +13,7 @@ use crate::speed::ReportedSpeed;
 use crate::{Address, Fabric, LinkSpeed, Node, NodeId, NodeKind, PortRef};
 use std::fmt::Write as _;
 
-/// Writes a dump without a date: equal fabrics give equal texts.
+/// Omits the date, so that equal fabrics give equal texts.
 pub(in crate::format) fn write(fabric: &Fabric, dialect: Dialect) -> Written {
     let (fabric, losses) = project(fabric, dialect);
     let writer = RecordWriter { fabric: &fabric, dialect };

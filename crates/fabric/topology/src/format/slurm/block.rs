@@ -1,7 +1,7 @@
-//! Groups as the blocks of `topology/block`.
+//! Groups as blocks of `topology/block`.
 //!
-//! Slurm combines adjacent blocks to the sizes after the base size. With two levels adjacent units
-//! are not nearer than others: the base size is the only one.
+//! Slurm combines adjacent blocks into blocks of larger sizes. In a two-level fabric, adjacent
+//! units are no closer than others, so only the base size is given.
 
 use super::groups::Groups;
 use super::members::first_of;

@@ -1,9 +1,9 @@
-//! The switches of Slurm's file: the leaves of a unit are one switch.
+//! Groups of switches that Slurm's file lists as one switch: all leaves of a unit.
 //!
 //! ```text
-//!   r1 ── n1, n2 ── r2       a unit of two leaves: group "r1" with n1 and n2
+//!   r1 ── n1, n2 ── r2       unit of two leaves: group "r1" with n1 and n2
 //!    ╲             ╱
-//!         spine              a group by itself
+//!         spine              group of one switch
 //! ```
 
 use super::members::Members;
@@ -16,13 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(super) struct Group {
     switches: Vec<NodeId>,
-    /// Name of the first switch.
     pub(super) name: String,
     pub(super) nodes: Vec<String>,
     pub(super) neighbours: BTreeSet<usize>,
 }
 
-/// Groups ordered by their first switch.
 #[derive(Debug)]
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
@@ -91,12 +89,12 @@ impl Groups {
         self.merged().map(comment).collect()
     }
 
-    /// Groups with nodes and several leaves.
+    /// Returns the groups with nodes and several leaves.
     fn merged(&self) -> impl Iterator<Item = &Group> {
         self.all.iter().filter(|group| group.switches.len() > 1 && !group.nodes.is_empty())
     }
 
-    /// Connected groups, ordered by their first group.
+    /// Returns the connected components of groups.
     pub(super) fn islands(&self) -> Vec<Vec<usize>> {
         let mut is_seen = vec![false; self.all.len()];
         let mut islands = Vec::new();
@@ -117,7 +115,6 @@ impl Groups {
     }
 }
 
-/// By leaf: first leaf of its unit.
 fn first_leaves(cluster: &Cluster) -> BTreeMap<NodeId, NodeId> {
     let units = cluster.units.iter();
     units.flat_map(|unit| unit.leaves.iter().map(|leaf| (*leaf, unit.leaves[0]))).collect()
@@ -136,7 +133,7 @@ fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     }
 }
 
-/// Whether comments of all files permit a character.
+/// Returns whether a character is safe in comments of all formats.
 fn is_printable(c: char) -> bool {
     c.is_alphanumeric() || c.is_ascii_graphic() || c == ' '
 }

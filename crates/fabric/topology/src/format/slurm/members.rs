@@ -1,4 +1,4 @@
-//! Names of a cluster's nodes in Slurm.
+//! Slurm names of cluster nodes.
 
 use super::Form;
 use super::names::Names;
@@ -12,7 +12,7 @@ const NAMED_MAX: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Members {
-    /// Name of each node of the cluster; `None` if omitted.
+    /// Name of each cluster node; `None` if the node is omitted.
     pub(super) names: Vec<Option<String>>,
     pub(super) notes: Vec<String>,
 }

@@ -1,13 +1,12 @@
-//! Names that Slurm's topology files accept.
+//! Names accepted by Slurm's topology files.
 //!
-//! Lists of names (`hostlist_create(3)`) end a name at a comma and read brackets as ranges.
-//! `DEFAULT` sets defaults, `ALL` means all nodes.
+//! Host lists (`hostlist_create(3)`) split names at commas and read brackets as ranges. `DEFAULT`
+//! sets defaults, `ALL` means all nodes.
 
 use std::collections::BTreeSet;
 
-/// `HOST_NAME_MAX`.
 const LENGTH_MAX: usize = 64;
-/// Reserved words, in upper or lower case.
+/// Reserved words, compared case-insensitively.
 const RESERVED: [&str; 2] = ["all", "default"];
 
 #[derive(Debug, Default)]
@@ -16,7 +15,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Appends a number if the name is in use.
+    /// Makes a name unique by appending a number.
     pub(super) fn unique(&mut self, wanted: &str) -> String {
         let wanted = word(wanted);
         let numbered = (2..).map(|number| {
@@ -31,7 +30,7 @@ impl Names {
     }
 }
 
-/// Replaces unlawful characters by underscores, which also mark reserved words.
+/// Replaces invalid characters by underscores; reserved words get a trailing underscore.
 pub(super) fn word(text: &str) -> String {
     let lawful = text.chars().map(|c| if is_lawful(c) { c } else { '_' });
     let mut word: String = lawful.take(LENGTH_MAX).collect();

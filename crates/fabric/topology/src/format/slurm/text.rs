@@ -1,7 +1,6 @@
-//! Topologies as lines of `topology.conf` and of `topology.yaml`.
+//! Topologies as text of `topology.conf` and `topology.yaml`.
 //!
-//! YAML names are in quotation marks, because a bare `1e3`, `no` or `0x10` is a number or a truth
-//! value.
+//! YAML names are quoted, because a bare `1e3`, `no` or `0x10` is a number or boolean.
 
 use super::{Below, Entry, Form, Topology};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Groups as the switches of `topology/tree`.
+//! Groups as switches of `topology/tree`.
 
 use super::groups::Groups;
 use super::members::first_of;
@@ -35,7 +35,7 @@ struct Tree {
     groups: Groups,
     entries: Vec<Entry>,
     empty: Vec<String>,
-    /// Whether a top switch replaces the upper switches of an island that has cycles.
+    /// Whether a top switch was made for a connected component with cycles.
     made_tops: bool,
 }
 
@@ -67,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// Whether an island is a tree: one joint fewer than groups.
+    /// Returns whether a connected component is a tree, with one link fewer than groups.
     fn is_tree(&self, island: &[usize]) -> bool {
         let ends: usize = island.iter().map(|group| self.neighbours(*group).len()).sum();
         ends == 2 * (island.len() - 1)
@@ -76,7 +76,7 @@ impl Tree {
     fn tree(&mut self, island: &[usize]) {
         let root = self.centre(island);
         let mut below: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        // Leaves first: each child is written, or known to be empty, before its parent.
+        // Leaves first: children are processed before their parents.
         for (group, above) in self.downwards(root).into_iter().rev() {
             let switches = below.remove(&group).unwrap_or_default();
             let name = self.name(group);
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// Groups with their parents, the root first.
+    /// Returns the groups with their parents in breadth-first order.
     fn downwards(&self, root: usize) -> Vec<(usize, Option<usize>)> {
         let mut queue = VecDeque::from([(root, None)]);
         let mut order = Vec::new();
@@ -119,7 +119,7 @@ impl Tree {
         self.entry(name, Below::Switches(switches));
     }
 
-    /// Group with the least distance to the farthest group; of equals, one without nodes.
+    /// Returns the group with the least distance to the farthest group, preferably without nodes.
     fn centre(&self, island: &[usize]) -> usize {
         let farthest = |group: &usize| {
             let mut seen = BTreeSet::from([*group]);

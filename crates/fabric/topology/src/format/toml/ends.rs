@@ -1,4 +1,4 @@
-//! The port of each end of a cable.
+//! Resolution of cable ends to ports.
 
 use super::schema::CableTable;
 use crate::format::error::FormatError;
@@ -28,7 +28,7 @@ pub(super) struct Ends<'a> {
     names: &'a Names,
     claims: &'a [Option<u16>],
     taken: BTreeSet<NodePort>,
-    /// By node: a port below which no port is free.
+    /// Search start by node: no lower port is free.
     lowest: Vec<u16>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Ends<'a> {
         Self { text, names, claims, taken: BTreeSet::new(), lowest: vec![1; claims.len()] }
     }
 
-    /// Resolves all ends: ports that the file names first, then free ones.
+    /// Resolves all ends: explicit ports first, then free ports.
     pub(super) fn resolve(
         &mut self,
         cables: &[CableTable],
@@ -54,7 +54,7 @@ impl<'a> Ends<'a> {
         Ok(places)
     }
 
-    /// Ports of a node: as declared, else the highest cabled one.
+    /// Returns the number of ports of a node: as declared, otherwise its highest cabled port.
     pub(super) fn ports(&self, node: usize) -> u16 {
         let used = || self.taken.range((node, 0)..=(node, u16::MAX)).next_back();
         self.claims[node].unwrap_or_else(|| used().map_or(0, |(_, port)| *port))
@@ -120,7 +120,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Splits the form `name[port]`; the name may contain brackets.
+/// Splits `name[port]`; the name may contain brackets.
 fn split(end: &str) -> Option<(&str, u16)> {
     let (name, port) = end.strip_suffix(']')?.rsplit_once('[')?;
     Some((name, port.parse().ok()?))

@@ -1,4 +1,4 @@
-//! Tables of a file as serde parses them; see the parent module for the format.
+//! Tables of a file as parsed by serde; the parent module describes the format.
 
 use crate::speed::{LinkSpeed, PartialSpeed, ReportedSpeed};
 use crate::{Address, Guid};
@@ -21,7 +21,6 @@ pub(super) struct File {
     pub(super) cable: Vec<CableTable>,
 }
 
-/// A node table, such as `[[switch]]`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeTable {
@@ -39,7 +38,6 @@ pub(super) struct NodeTable {
     pub(super) addresses: Vec<AddressTable>,
 }
 
-/// Entry of `addresses`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AddressTable {

@@ -1,4 +1,4 @@
-//! Numbers of cables and switches of a rail-optimised fabric, from the user's parameters.
+//! Dimensioning of a rail-optimised fabric from the user's parameters.
 //!
 //! ```text
 //!   leaf    nodes_per_unit + spines x uplinks             <= radix
@@ -6,8 +6,8 @@
 //!   core    spines of its core group x cables             <= radix
 //! ```
 //!
-//! Omitted parameters are chosen in this order: units in a block (as many as a spine has ports
-//! down), cables from a leaf to a spine (as many as fit), spines, cores.
+//! Omitted parameters are chosen in this order: units per block (limited by a spine's downward
+//! ports), cables per leaf-spine pair (as many as possible), spines, cores.
 
 use super::RailOptimised;
 use crate::generate::GenerateError;
@@ -23,7 +23,6 @@ pub(super) struct Design {
     pub(super) spines: u32,
     /// Cables from each leaf to each spine of its group.
     pub(super) uplinks: u32,
-    /// Core switches; only with three levels.
     pub(super) cores: Option<Cores>,
 }
 
@@ -42,7 +41,6 @@ impl Cores {
 }
 
 impl Design {
-    /// Fails if a switch would need too many ports.
     pub(super) fn new(of: &RailOptimised) -> Result<Self, GenerateError> {
         check_ranges(of)?;
         let (groups_per_block, rails_per_group) = spine_groups(of)?;
@@ -74,7 +72,7 @@ impl Design {
         unit / self.units_per_block * self.groups_per_block + rail / self.rails_per_group
     }
 
-    /// Ports to leaves, in a block with all of its units.
+    /// Returns the number of ports to leaves on a spine of a full block.
     pub(super) const fn spine_ports_down(self) -> u32 {
         self.units_per_block * self.rails_per_group * self.uplinks
     }
@@ -109,7 +107,7 @@ impl Design {
         Ok(Cores { groups: core_groups, per_group, cables })
     }
 
-    /// Checks that a core can have a cable to every spine group.
+    /// Checks that a core has enough ports for a cable to every spine group.
     fn check_groups(&self, of: &RailOptimised) -> Result<(), GenerateError> {
         let because = "radix: a core has a cable to every spine group";
         let key = if of.spine_groups.is_some() { "spine_groups" } else { "rails" };
@@ -165,7 +163,7 @@ fn check_ranges(of: &RailOptimised) -> Result<(), GenerateError> {
     Size { switches, hosts, ports_per_switch }.check("units", &of.units)
 }
 
-/// Optional parameters; those from the third on are for three levels only.
+/// Returns the optional parameters; all but the first two require three levels.
 fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     [
         ("spines", of.spines),
@@ -176,7 +174,7 @@ fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     ]
 }
 
-/// Number of spine groups of a block, and number of rails of a group.
+/// Returns the number of spine groups per block and of rails per group.
 fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     let groups = if of.levels == 2 { 1 } else { of.spine_groups.unwrap_or(of.rails) };
     if !of.rails.is_multiple_of(groups) {
@@ -186,7 +184,8 @@ fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     Ok((groups, of.rails / groups))
 }
 
-/// Maximum number of a spine's ports to leaves; cores are non-blocking unless given.
+/// Returns the maximum number of a spine's ports to leaves. Spines reserve half of their ports for
+/// cores unless the number of cores is set.
 const fn ports_down_max(of: &RailOptimised) -> u32 {
     match (of.levels, of.cores) {
         (2, _) => of.radix,
@@ -195,7 +194,7 @@ const fn ports_down_max(of: &RailOptimised) -> u32 {
     }
 }
 
-/// Number of units in a block; refuses units with more leaves than a spine has ports.
+/// Returns the number of units per block; refuses units with more leaves than a spine has ports.
 fn units_per_block(of: &RailOptimised, rails_per_group: u32) -> Result<u32, GenerateError> {
     let leaves_max = ports_down_max(of);
     let units_max = leaves_max / rails_per_group;
@@ -278,8 +277,9 @@ fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), Gen
     Ok((spines, uplinks))
 }
 
-/// Smallest number of upper switches for `cables` cables, and the cables to each, at most
-/// `part_max`. Equal shares round up; `None` above `cables_max`.
+/// Returns the smallest number of upper switches for `cables` cables, and the cables to each
+/// switch, at most `part_max`. Shares are equal and round up; `None` if more than `cables_max`
+/// result.
 fn spread(cables: u32, part_max: u32, cables_max: u32) -> Option<(u32, u32)> {
     let parts = (1..=part_max.min(cables)).rev();
     let filled = parts.map(|part| (cables.div_ceil(part), part));
