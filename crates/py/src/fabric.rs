@@ -52,7 +52,7 @@ impl Fabric {
         Ok((fabric, finding_rows(&loaded.findings)))
     }
 
-    /// Generates a fabric, whose cables optionally report the speed `cables_tell`.
+    /// Generates a fabric. `cables_tell`, such as `4xNDR`, is the reported speed of all cables.
     #[staticmethod]
     #[pyo3(signature = (kind, parameters, seed, cables_tell=None))]
     fn make(
@@ -87,12 +87,10 @@ impl Fabric {
         Ok((written.text, written.notes))
     }
 
-    /// Returns one row per node, in canonical order.
     fn nodes(&self) -> Vec<NodeRow> {
         self.inner.nodes().iter().map(node_row).collect()
     }
 
-    /// Returns one row per cable, in canonical order.
     fn cables(&self) -> Vec<CableRow> {
         let end = |port: PortRef| (port.node.index(), port.port);
         let row = |cable: &Cable| {

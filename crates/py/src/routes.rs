@@ -139,7 +139,6 @@ impl Routes {
         self.proved.dateline_rule()
     }
 
-    /// Returns the findings in the route files.
     fn findings(&self) -> Vec<FileFindingRow> {
         let row = |(file, finding): &(String, Finding)| {
             let (line, severity, kind, text) = finding_row(finding);
@@ -183,8 +182,7 @@ impl Routes {
         convert::to_python(py, &measured.map_or(Value::Null, bisection_json))
     }
 
-    /// Returns, for each list of failed channels, the number of groups of channels that can still
-    /// deadlock.
+    /// Counts, for each list of failed channels, the channel groups that can still deadlock.
     fn deadlock_groups(&self, py: Python<'_>, without: Vec<Vec<String>>) -> PyResult<Vec<usize>> {
         let counted = py.detach(move || self.proved.deadlock_groups(&without));
         counted.map_err(|refused| error::input(py, &refused))

@@ -99,7 +99,6 @@ impl Simulation {
         columns(py, &table)
     }
 
-    /// Returns the summary of the results so far.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
         convert::to_python(py, &record)

@@ -20,7 +20,6 @@ macro_rules! scenario_class {
 
         #[pymethods]
         impl $name {
-            /// Reads a scenario from a file.
             #[staticmethod]
             fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
                 let loaded = py.detach(|| Source::load(Path::new(path), &Overrides::default()));

@@ -56,7 +56,6 @@ impl StripeSimulation {
         convert::to_python(py, &about)
     }
 
-    /// Returns the summary of the results so far.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
         convert::to_python(py, &record)

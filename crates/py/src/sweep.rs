@@ -17,7 +17,6 @@ pub(crate) struct SweepFile {
 
 #[pymethods]
 impl SweepFile {
-    /// Reads a sweep file.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
         let bytes = read(Path::new(path)).map_err(|refused| error::input(py, &refused))?;
@@ -31,12 +30,11 @@ impl SweepFile {
         Self::of(py, Tree::from_json(name, &values))
     }
 
-    /// Returns the keys common to all sweeps, with defaults.
+    /// Returns the keys common to all kinds of sweeps, with defaults.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &self.file)
     }
 
-    /// Returns the other top-level keys.
     fn others<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &self.file.others)
     }

@@ -38,7 +38,7 @@ pub enum SchedulerError {
     NoLongestPacket,
     /// A quantum is smaller than the longest packet.
     QuantumTooSmall {
-        /// Channel or queue, from 0.
+        /// Channel or queue index, from 0.
         channel: usize,
         /// Quantum in bytes.
         quantum_bytes: u32,
@@ -47,12 +47,12 @@ pub enum SchedulerError {
     },
     /// A weight or rate is zero.
     NoShare {
-        /// Channel or queue, from 0.
+        /// Channel or queue index, from 0.
         channel: usize,
     },
     /// A priority level is above the highest.
     LevelTooHigh {
-        /// Queue, from 0.
+        /// Queue index, from 0.
         queue: usize,
         /// Requested level.
         level: usize,
@@ -61,14 +61,14 @@ pub enum SchedulerError {
     },
     /// The channel does not exist.
     NoSuchChannel {
-        /// Requested channel, from 0.
+        /// Requested channel index, from 0.
         channel: usize,
         /// Number of channels.
         count: usize,
     },
     /// A deficit is zero or above the quantum.
     DeficitOutside {
-        /// Channel, from 0.
+        /// Channel index, from 0.
         channel: usize,
         /// Deficit in bytes.
         deficit_bytes: u32,
@@ -77,12 +77,12 @@ pub enum SchedulerError {
     },
     /// The last remaining channel must not be excluded.
     LastChannel {
-        /// Channel, from 0.
+        /// Channel index, from 0.
         channel: usize,
     },
     /// A quantum change is announced for a round already reached.
     RoundReached {
-        /// Channel, from 0.
+        /// Channel index, from 0.
         channel: usize,
         /// First round of the new quantum.
         from: Round,
@@ -100,7 +100,7 @@ pub enum SchedulerError {
     SlotOutside {
         /// Affected table.
         table: Table,
-        /// Slot, from 0.
+        /// Slot index, from 0.
         slot: usize,
         /// Queue in the slot.
         queue: usize,
@@ -111,7 +111,7 @@ pub enum SchedulerError {
     SlotOfFirst {
         /// Affected table.
         table: Table,
-        /// Slot, from 0.
+        /// Slot index, from 0.
         slot: usize,
     },
     /// All weights of both tables are zero.

@@ -16,8 +16,8 @@
 //! "two-level scheme" as described by Yum et al. 2002, section 3.3. Yielding among more than two
 //! levels is our extension.
 //!
-//! A level that has an eligible queue and `k` levels above it is then served at least once in `2 (n
-//! + 1)^k` services.
+//! A level that has an eligible queue and `k` levels above it is then served at least once in
+//! `2 (n + 1)^k` services.
 
 use core::num::NonZeroU32;
 

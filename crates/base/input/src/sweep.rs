@@ -26,7 +26,7 @@ pub struct SweepFile {
     pub base: Option<String>,
     /// Base scenario embedded in the sweep file.
     pub scenario: Option<Map<String, Value>>,
-    /// Base seed of the replications.
+    /// Seed that determines the seeds of all replications.
     #[serde(default = "one", deserialize_with = "seed")]
     pub seed: u64,
     /// Runs per grid point.
@@ -43,7 +43,7 @@ pub struct SweepFile {
     /// Axes of the grid.
     #[serde(default)]
     pub axis: Vec<SweepAxis>,
-    /// Unrecognised top-level keys.
+    /// Remaining top-level keys, for the caller.
     #[serde(flatten, skip_serializing)]
     pub others: Map<String, Value>,
 }

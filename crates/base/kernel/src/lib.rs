@@ -1,6 +1,6 @@
 //! Simulated time, event queues, random streams and ids.
 //!
-//! Invariants: no clock, no global state; results depend neither on the machine nor on the
+//! Invariants: no clock or global state; results depend neither on the machine nor on the
 //! scheduling order.
 
 mod event;

@@ -281,9 +281,9 @@ mod tests {
 
     #[test]
     fn jackknife_half_width_includes_the_bias() {
-        // Without one batch, the square is 39^2 or 37^2, on average 1,445: the bias is 19 x (1,600
-        // - 1,445). Deviations alternate between 19 x -76 and 19 x 76: the standard error is 19 x
-        // 76 / sqrt(19).
+        // Without one batch, the square is 39^2 or 37^2, on average 1,445. The bias is
+        // 19 x (1,600 - 1,445). Deviations alternate between 19 x -76 and 19 x 76: the standard
+        // error is 19 x 76 / sqrt(19).
         let sections: Vec<Vec<f64>> =
             (0..20).map(|index| vec![if index % 2 == 0 { 1.0 } else { 3.0 }]).collect();
         let found = jackknife_of(&sections, |sums| Some(sums[0] * sums[0])).unwrap();

@@ -1,5 +1,4 @@
-//! Building blocks of results: means with confidence intervals, and tables whose columns have a
-//! unit and a meaning.
+//! Means with confidence intervals, and tables whose columns have units and meanings.
 //!
 //! ```text
 //!   sums of sections ──estimate──► mean ± half-width

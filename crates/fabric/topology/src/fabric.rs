@@ -297,8 +297,8 @@ impl Fabric {
         self.endpoint_of.get(&port).copied()
     }
 
-    /// Returns whether an endpoint is a host, where ordinary traffic ends, and not an aggregation
-    /// node, router or port 0.
+    /// Returns whether an endpoint belongs to a host. Ordinary traffic does not end at aggregation
+    /// nodes, routers or ports 0.
     pub fn is_host_endpoint(&self, id: EndpointId) -> bool {
         self.node(self.endpoint(id).node).kind == NodeKind::Host
     }

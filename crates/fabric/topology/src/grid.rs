@@ -88,7 +88,7 @@ pub enum GridError {
         first: String,
         /// Name of the upper switch.
         second: String,
-        /// Dimension, from 0.
+        /// Dimension index, from 0.
         dimension: usize,
     },
     /// Only some lines of a dimension are rings.
@@ -97,7 +97,7 @@ pub enum GridError {
          all of its lines must be alike"
     )]
     HalfClosed {
-        /// Dimension, from 0.
+        /// Dimension index, from 0.
         dimension: usize,
         /// Name of the last switch of a closed line.
         closed: String,

@@ -14,7 +14,7 @@
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "description" lid 9 4xDDR
 //! ```
 //!
-//! Each cable is listed at both ends; [`join`] merges the two lines.
+//! Cables are listed at both ends; [`join`] merges the two lines.
 //!
 //! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (output, with the options for full
 //! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input).

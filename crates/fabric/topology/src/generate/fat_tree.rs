@@ -48,7 +48,7 @@ pub struct FatTree {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub tapering: u32,
-    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

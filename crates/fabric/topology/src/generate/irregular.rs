@@ -13,8 +13,8 @@
 //!
 //! A draw is repeated, up to 1,000 times, if the fabric is not connected or lacks more than one of
 //! the possible cables. With n switches, f ports per switch besides host ports and at most m cables
-//! per pair, a switch uses at most d = min(f, m (n - 1)) ports and the fabric has at most floor(n d
-//! / 2) cables.
+//! per pair, a switch uses at most d = min(f, m (n - 1)) ports and the fabric has at most
+//! floor(n d / 2) cables.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A (4 hosts per switch, 8 ports, one cable per
@@ -51,7 +51,7 @@ pub struct Irregular {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub cables_per_pair_max: u32,
-    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -31,7 +31,7 @@ pub struct Mesh {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -16,9 +16,7 @@
 //! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware
 //! for AI Architectures", ISCA 2025, section 5.1.
 //!
-//! Closed forms for n planes of l leaves, s spines, p hosts per leaf and c cables per leaf-spine
-//! pair: n (l + s) switches, n l p adapters, n l s c cables between switches, n connected
-//! components.
+//! The closed forms are those of [`FoldedClos`], times the number of planes.
 
 use super::rails::Copies;
 use super::{FoldedClos, GenerateError, error::at_least, one};

@@ -12,8 +12,6 @@
 //!
 //! Adapter r of host k replaces host k in copy r. A host's adapters are adjacent in canonical
 //! order. All copies of a random shape are equal.
-//!
-//! Closed forms for n copies: n times the switches, adapters and cables; n connected components.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};

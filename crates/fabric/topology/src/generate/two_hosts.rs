@@ -4,9 +4,8 @@
 //!   h0 ── s0 ── s1 ── ... ── h1          switches = 0:   h0 ── h1
 //! ```
 //!
-//! Port 1 of a switch leads towards `h0`, port 2 towards `h1`.
-//!
-//! Closed form for n switches: n + 1 cables.
+//! Port 1 of a switch leads towards `h0`, port 2 towards `h1`. With n switches, there are n + 1
+//! cables.
 
 use super::draft::{Draft, Size};
 use super::{GenerateError, is_one, one};
@@ -21,7 +20,7 @@ pub struct TwoHosts {
     /// Number of switches in a row between the two hosts, from 0 (a direct cable) to 999,998.
     #[serde(default = "one")]
     pub switches: u32,
-    /// Number of disjoint copies of the shape, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
