@@ -1,3 +1,4 @@
+//! Fabrics: generated, read, written and described.
 
 use gingham_input::Tree;
 use gingham_lab::load_fabric;

@@ -9,7 +9,7 @@
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5. Unlike in the paper, the
 //! deficit always includes the next quantum, so the next packet's number is the channel's complete
-//! state. After `s` bytes at a constant quantum `q` it is `(floor(s / q) + 1, q - s mod q)`.
+//! state. After `s` bytes at a constant quantum `q`, the number is `(floor(s / q) + 1, q - s mod q)`.
 //!
 //! A receiver sets the state of a channel from markers ([`set_standing`]). A channel ahead of the
 //! round is skipped until the round reaches it; if all channels are ahead, the round jumps to the

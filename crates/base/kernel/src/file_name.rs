@@ -1,3 +1,4 @@
+//! File names in scenarios.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};

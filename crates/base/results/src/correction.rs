@@ -1,9 +1,9 @@
 //! Corrections of batch-means confidence intervals for skewness and section edges.
 //!
 //! ```text
-//!   sections       |  1  |  2  |  3  | ... |  k  |     a message on the wrong side of a boundary is missing in
-//!   residuals        -2    +3    -1    ...   +1        one section and counted in the next
-//!   sums up to     0    -2    +1     0     -1    0     a random walk if sections are independent, else bounded
+//!   sections       |  1  |  2  |  3  | ... |  k  |     a message that crosses a boundary is missing
+//!   residuals        -2    +3    -1    ...   +1        in one section and counted in the next
+//!   sums up to     0    -2    +1     0     -1    0     random walk for independent sections, else bounded
 //! ```
 //!
 //! The residual `y_i` is the sum of section `i` minus the sum expected from the overall mean.

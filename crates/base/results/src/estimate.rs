@@ -1,8 +1,8 @@
 //! Mean and 95 % confidence interval by batch means.
 //!
 //! ```text
-//!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       batches of two sections for 40 to 59 sections, of three
-//!   batches    |     1     |   2   |   3   | ...       for 60 to 79; remaining sections join the first batch
+//!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       two sections per batch for 40 to 59 sections, three
+//!   batches    |     1     |   2   |   3   | ...       for 60 to 79; the rest joins the first batch
 //! ```
 //!
 //! Every mean is a ratio of sums, such as latency over messages. With sums `S_i` over `N_i` in

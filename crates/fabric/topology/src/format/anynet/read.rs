@@ -1,3 +1,4 @@
+//! Reading of anynet files.
 
 use super::{CYCLES_MAX, MM_PER_CYCLE};
 use crate::finding::plural;

@@ -1,3 +1,4 @@
+//! Writing of anynet files.
 
 use super::{CYCLES_MAX, MM_PER_CYCLE};
 use crate::format::error::WriteError;

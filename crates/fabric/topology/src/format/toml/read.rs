@@ -1,4 +1,4 @@
-//! Reading the TOML format.
+//! Reading of TOML files.
 
 use super::ends::{Ends, Names};
 use super::schema::{File, NodeTable};

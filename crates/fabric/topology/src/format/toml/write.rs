@@ -1,4 +1,4 @@
-//! Writing the TOML format.
+//! Writing of TOML files.
 
 use crate::format::text::Written;
 use crate::{Address, Cable, Fabric, LinkSpeed, Node, NodeKind};
