@@ -21,7 +21,7 @@
 //! r = floor(a h / (g - 1)) rounds, which give r cables per pair of groups. The u = r (g - 1) slots
 //! in use are spread evenly, with slot q at switch floor(q a / u).
 //!
-//! Ports of a switch lead to its hosts, then to the other switches of its group, then to other groups.
+//! Port order on a switch: hosts, other switches of the group, other groups.
 //!
 //! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
 //! ISCA 2008, section 3.

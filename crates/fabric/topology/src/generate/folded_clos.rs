@@ -10,8 +10,8 @@
 //!                             h0-0 h0-1 h1-0 h1-1 h2-0 h2-1
 //! ```
 //!
-//! Ports of a leaf lead to hosts, then to `spine0`, `spine1`, ...; ports of a spine lead to
-//! `leaf0`, `leaf1`, ... Spines come first in canonical order, so that the first switch is a root.
+//! Port order: hosts, `spine0`, `spine1`, ... on a leaf; `leaf0`, `leaf1`, ... on a spine. Spines
+//! come first in canonical order, so that the first switch is a root.
 //!
 //! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 32(2),
 //! 1953; folded: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,

@@ -20,7 +20,7 @@
 //! Architectures", IPPS 1997, definition 2.
 //!
 //! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables (k^n to hosts); paths between hosts
-//! that first differ in digit d pass 2 (n - d) - 1 switches; diameter 2n - 1 switches.
+//! that first differ in digit d have 2 (n - d) - 1 switches; diameter 2n - 1 switches.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;
