@@ -7,8 +7,8 @@
 //!        gingham.errors.InputError, DeadlockError ◄── typed errors
 //! ```
 //!
-//! Invariants: the module contains no logic, opens no files and prints nothing; panics become
-//! Python exceptions; long computations release the GIL.
+//! Invariants: the module contains no logic and prints nothing; panics become Python exceptions;
+//! long computations release the GIL.
 //!
 //! `python/gingham/_core.pyi` describes the module; a test compares the two.
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round robin", 1995,
-//! section 3. The choice depends on the head's length, so the scheduler cannot stripe.
+//! section 3.
 //!
 //! Invariants: between turns, a deficit is shorter than the longest packet, and zero for an idle
 //! queue.

@@ -1,7 +1,5 @@
 //! First come, first served: the head that arrived first is served; the lowest queue wins a tie.
-//!
-//! Queues that receive more packets are served more. The choice depends on arrivals, so the
-//! scheduler cannot stripe.
+//! Queues that receive more packets are served more.
 
 use crate::{Arbiter, Ready};
 

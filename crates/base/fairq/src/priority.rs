@@ -1,5 +1,4 @@
-//! Priority levels: the highest level with an eligible queue is served by its own arbiter. Levels
-//! may yield.
+//! Priority levels: the highest level with an eligible queue is served, unless it yields.
 //!
 //! ```text
 //!   level 2   queue  3                 the highest level with an eligible queue is served,

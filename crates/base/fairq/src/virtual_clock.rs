@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Source: Zhang, "VirtualClock: a new traffic control algorithm for packet switching networks",
-//! 1990, as used by the routers of Yum et al. 2002, section 3. The choice depends on arrivals, so
-//! the scheduler cannot stripe.
+//! 1990, as used by the routers of Yum et al. 2002, section 3.
 //!
 //! Invariants: stamps in a queue increase; under backlog, if queue A needs time `t` per packet at
 //! its rate and queue B needs `t'`, B sends at most `ceil(t / t')` + 1 packets between two packets

@@ -19,9 +19,9 @@
 //! | slurm-block (`topology.conf`, block) | no | yes | nodes by leaf switch |
 //! | slurm-yaml (`topology.yaml`) | no | yes | a tree and blocks |
 //!
-//! Format violations are [`FormatError`]s with line, column and remedy; lines that are clearly not
-//! part of a dump are skipped with a note. Contradictions in well-formed text are
-//! [`Finding`](crate::Finding)s. [`Written`] notes content that the format cannot represent.
+//! Format violations are [`FormatError`]s with line, column and remedy. Contradictions in
+//! well-formed text are [`Finding`](crate::Finding)s. [`Written`] notes content that the format
+//! cannot represent.
 //!
 //! Invariants: no reader panics; equal fabrics give equal texts; for [`Format::Toml`], and for
 //! dumps if `notes` is empty, reading a written text gives an equal fabric.

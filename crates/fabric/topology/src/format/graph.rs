@@ -5,9 +5,9 @@
 //!   leaf0 ── h0          with one edge is a host, and a node with more edges is a switch
 //! ```
 //!
-//! Repeated edges are parallel cables. An edge in the opposite direction is the other direction of an
-//! earlier cable, until both directions have equal numbers of edges. Edges without ports get the
-//! lowest free ports. Nodes get no GUIDs.
+//! Repeated edges are parallel cables. An edge in the opposite direction belongs to an earlier
+//! cable until both directions have equally many edges. Edges without ports get the lowest free
+//! ports. Nodes get no GUIDs.
 
 use super::error::{FormatError, count};
 use super::text::Parsed;

@@ -16,7 +16,7 @@
 //! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware
 //! for AI Architectures", ISCA 2025, section 5.1.
 //!
-//! The closed forms are those of [`FoldedClos`], times the number of planes.
+//! All counts are those of [`FoldedClos`] times the number of planes.
 
 use super::rails::Copies;
 use super::{FoldedClos, GenerateError, error::at_least, one};
