@@ -1,4 +1,4 @@
-//! Virtual lanes: configuration of their switches and adapters.
+//! Virtual lanes: configuration of switches and adapters.
 //!
 //! ```text
 //!   lane buffers     crossbar      output lanes
@@ -8,7 +8,7 @@
 //!          head: 2, 3  └─────┘
 //! ```
 //!
-//! Source: Yum et al. 2002, section 3. Times of all steps: `docs/concepts/timing.md`.
+//! Source: Yum et al. 2002, section 3. Timing of all steps: `docs/concepts/timing.md`.
 
 mod allocator;
 mod arbiter;

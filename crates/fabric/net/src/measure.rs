@@ -1,19 +1,20 @@
 //! Statistics of a run in bounded memory, with confidence intervals.
 //!
 //! ```text
-//!   slices    ||||||||||||||||||||||||||||||||||||||||||||||||   at most 1,024, sums by class
-//!   sections  |       |       |       |       |       |       |  16 slices each: channels, percentiles
+//!   slices    ||||||||||||||||||||||||||||||||||||||||||||||||   at most 1,024; sums by class
+//!   sections  |       |       |       |       |       |       |  16 slices each; channel counts, histograms
 //!             0 ── warm-up ───┬─────── window ────────────────┐ end of the run
 //!                             │ created here: latency, hops    │ follow: until all messages created
 //!                             │ delivered here: accepted load  │ in the window are delivered
 //! ```
 //!
-//! A [`Collector`] receives messages and counts, and decides at section ends when the window ends.
-//! [`RunReport`] holds its results: means with 95 % intervals ([`Estimate`]), percentiles, series
-//! and samples. Specification: `docs/concepts/measurement.md`.
+//! A [`Collector`] receives messages and counts, and closes the measurement window at a section
+//! end. [`RunReport`] provides the results: means with 95 % intervals ([`Estimate`]), percentiles,
+//! time series and samples. Specification: `docs/concepts/measurement.md`.
 //!
-//! Invariants: section boundaries are slice boundaries, and the window begins and ends at one (or
-//! at the run's time); sums survive the merging of slices; memory does not grow with the run.
+//! Invariants: every section boundary is a slice boundary. The window starts and ends at section
+//! boundaries or at the end of the run. Merging slices preserves sums. Memory does not grow with
+//! the length of the run.
 
 mod channels;
 mod class;

@@ -1,5 +1,4 @@
-//! Switch allocation (inputs and outputs of a multiplexed crossbar) and VC allocation (heads and
-//! lanes of an output).
+//! Switch allocation (crossbar inputs to outputs) and VC allocation (heads to output lanes).
 //!
 //! Sources: McKeown 1999, section III (iSLIP); Dally and Towles 2004, section 19.3 (separable
 //! allocators). Exact specification: `docs/concepts/routers.md`.
@@ -8,7 +7,7 @@ use crate::bare_names::accept_bare_names;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Matching of inputs and outputs of a multiplexed crossbar.
+/// Allocator that matches inputs with outputs of a multiplexed crossbar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
@@ -23,11 +22,11 @@ pub enum Allocator {
     #[schemars(extend("x-source" = "McKeown 1999, section III"))]
     #[schemars(extend("x-example" = "{ islip = { iterations = 2 } }"))]
     Islip(Islip),
-    /// Each input requests one output, and each output accepts one input; one iteration.
+    /// Each input requests one output, and each output accepts one input, in a single iteration.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableInputFirst,
-    /// Each output grants one input, and each input accepts one output; one iteration, as iSLIP
-    /// with one.
+    /// Each output grants one input, and each input accepts one output, in a single iteration like
+    /// one iteration of iSLIP.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableOutputFirst,
 }
@@ -36,7 +35,7 @@ pub enum Allocator {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Islip {
-    /// Iterations of grant and accept in a cycle.
+    /// Iterations of grant and accept per cycle.
     pub iterations: u32,
 }
 
@@ -46,12 +45,12 @@ impl Default for Islip {
     }
 }
 
-/// Matching of heads that request an output with its lanes in a cycle.
+/// Allocator that matches heads with free lanes of their output in each cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum VcAllocator {
-    /// Heads are granted free lanes, both by round robin, until no grant is possible.
+    /// Heads are granted free lanes, both in round-robin order, until no grant is possible.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; until nothing is left is ours"))]
     Maximal,
@@ -64,7 +63,7 @@ pub enum VcAllocator {
 }
 
 impl Allocator {
-    /// Maximum number of iterations per cycle.
+    /// Returns the maximum number of iterations per cycle.
     pub const fn iterations(self) -> u32 {
         match self {
             Self::Maximal => u32::MAX,
@@ -73,18 +72,18 @@ impl Allocator {
         }
     }
 
-    /// Whether matches made in an iteration, counted from 0, move pointers.
+    /// Returns whether matches of an iteration, counted from 0, move round-robin pointers.
     pub const fn moves_in(self, iteration: u32) -> bool {
         matches!(self, Self::Maximal) || iteration == 0
     }
 
-    /// Whether inputs propose and outputs accept.
+    /// Returns whether inputs propose and outputs accept.
     pub const fn is_input_first(self) -> bool {
         matches!(self, Self::SeparableInputFirst)
     }
 
-    /// Whether an input first chooses an output by round robin and then a lane there, instead of
-    /// choosing among all its granted lanes at once.
+    /// Returns whether an input first chooses an output by round robin and then one of that
+    /// output's lanes, instead of choosing among all its granted lanes.
     pub const fn takes_outputs_in_turn(self) -> bool {
         !matches!(self, Self::Maximal)
     }

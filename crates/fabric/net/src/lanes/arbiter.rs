@@ -1,18 +1,18 @@
-//! Lane arbiters: choose the next lane of a port at the crossbar, on the link and at the adapter.
+//! Lane arbiters, which choose the next lane of a port at the crossbar, on the link or at the
+//! adapter.
 //!
-//! **Per flit**, an arbiter is used for every flit; **per packet**, only for heads, and its caller
-//! keeps the lane until the tail has gone.
+//! A **per-flit** arbiter chooses a lane for every flit. A **per-packet** arbiter chooses only for
+//! heads, and its caller keeps the lane until the tail has left.
 //!
 //! Sources: Yum et al. 2002, section 3.1; InfiniBand Architecture Specification, Volume 1, section
 //! 7.6.9 (tables).
 //!
-//! InfiniBand's tables name VLs. If a VL owns several lanes, round robin chooses among these, and
-//! they share the weight of the VL.
+//! InfiniBand's tables name VLs. The lanes of a VL share its weight, in round-robin order.
 //!
-//! A lane with weight or quantum 0 is never served, as InfiniBand skips a slot of weight 0. Round
+//! A lane with weight or quantum 0 is never served, as InfiniBand skips slots of weight 0. Round
 //! robin over bits is implemented here and not in `fairq`, since every flit uses it twice per hop.
 //!
-//! Invariants: a lane is served whenever one of [`Scheduler::served`] is eligible; no allocation
+//! Invariants: some lane is served whenever any of [`Scheduler::served`] is eligible; no allocation
 //! after construction.
 
 use super::scheduler::{Built, PLACES};
@@ -21,7 +21,7 @@ use gingham_fairq::{Head, Ready};
 use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
-/// Arbiter of one place of one port.
+/// Arbiter for the lanes of one port.
 ///
 /// ```
 /// use gingham_net::scheduler::{Granularity, WeightedRoundRobin};
@@ -37,7 +37,7 @@ pub struct LaneArbiter(State);
 
 #[derive(Clone, Debug)]
 enum State {
-    /// Round robin; `after` has the lanes after the last one served, as bits.
+    /// Round robin; `after` is a bit mask of the lanes after the last one served.
     RoundRobin {
         after: u32,
     },
@@ -61,7 +61,7 @@ struct Vls {
 struct VlTurns {
     served: LaneSet,
     lanes_per_vl: u8,
-    /// For each VL: lane served last, numbered within the channel.
+    /// Last served lane of each VL, numbered within the channel.
     last: [Option<u8>; PLACES],
 }
 
@@ -88,8 +88,8 @@ impl LaneArbiter {
         Self(State::Vls(Box::new(Vls { arbiter, turns })))
     }
 
-    /// Chooses among the eligible lanes, given as bits, and counts the chosen head as sent.
-    /// `heads`, by lane, may be empty if [`Facts::depends_on`](super::scheduler::Facts::depends_on)
+    /// Chooses among the eligible lanes, a bit mask, and counts the chosen head as sent. `heads`,
+    /// indexed by lane, may be empty if [`Facts::depends_on`](super::scheduler::Facts::depends_on)
     /// is `Lanes`.
     // Called twice per flit and hop.
     #[inline]
@@ -119,8 +119,8 @@ impl LaneArbiter {
         }
     }
 
-    /// Changes the weight of a lane that has a share; takes effect at the end of the arbiter's
-    /// round. Panics if [`Scheduler::can_change`] is false.
+    /// Changes the weight of a lane at the end of the arbiter's round; has no effect on a lane that
+    /// is never served. Panics if [`Scheduler::can_change`] is false.
     pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         let State::Other(other) = &mut self.0 else {
             unreachable!("lanes in turn and tables have no weights that change")
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Lane plan whose tables map every level to VL 0; these tables have no effect here.
+    /// Creates a lane plan that maps every service level to VL 0; this map has no effect here.
     fn vls(count: u8, lanes_per_vl: u8) -> LanePlan {
         let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
         let map = LaneMap::uniform(&fabric, [0; 16]);
@@ -276,7 +276,7 @@ mod tests {
             let mut by_vl = arbiter(&plan, 16);
             let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 16];
             for set in sets {
-                // VL 15 ranks above all tables, and has lanes only if 15 is itself a lane.
+                // VL 15 precedes both tables; its lane is excluded.
                 let set = LaneSet::from_bits(set & 0x7fff);
                 let vls = (0..15).filter(|vl| !(LaneSet::of_vl(*vl, lanes_per_vl) & set).is_empty());
                 let vls = vls.collect::<LaneSet>();
@@ -300,7 +300,7 @@ mod tests {
         let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 4];
         let order = [0b1111; 8].map(|eligible| arbiter.serve(eligible, &heads));
         assert_eq!(order, [0, 2, 3, 2, 1, 3, 2, 3].map(Some));
-        // VL 1 has no slot.
+        // VL 1 has no table slot.
         let plan = tables(Vec::new(), vec![slot(0, 1)]);
         assert_eq!(lanes.served(&plan), LaneSet::first_n(2));
         assert_eq!(LaneArbiter::over(&plan, &lanes).serve(0b1100, &heads), None);
@@ -357,7 +357,8 @@ mod tests {
         assert_eq!(order, [Some(15), Some(0), Some(2), Some(0), None]);
     }
 
-    /// Lane 1 arrived first; lane 0 has the higher level and the higher rate.
+    /// Checks first services of two lanes: lane 1 arrived first; lane 0 has the higher level and
+    /// rate.
     #[test]
     fn arrival_level_or_rate_selects_the_lane() {
         let heads = [70, 10].map(|arrival_ps| Head { length_bytes: 10, arrival_ps });
@@ -367,7 +368,8 @@ mod tests {
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
-    /// Lanes 1 and 2, of weights 1 and 2, are served once after two services of lane 0.
+    /// Checks that two services of lane 0 alternate with one of lane 1 or 2, whose weights are 1
+    /// and 2.
     #[test]
     fn higher_level_yields_to_weighted_lower_lanes() {
         let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);
@@ -389,7 +391,8 @@ mod tests {
             arbiter.weigh(0, weight(2));
             arbiter.weigh(1, weight(1));
             arbiter.weigh(2, weight(9));
-            // Under surplus round robin lane 0 has entered its second round, of one flit.
+            // Under surplus round robin, lane 0 has already started its second round, with a
+            // quantum of one flit.
             let expected = if matches!(plan, Scheduler::SurplusRoundRobin(_)) {
                 [1, 0, 1, 0, 0, 1, 0, 0, 1]
             } else {

@@ -1,11 +1,9 @@
-//! Places of lane arbiters, and changes of a lane's weight during a run.
-//!
-//! Plans check [`Plan::can_weigh`](crate::Plan::can_weigh), since some schedulers have no weights.
+//! Positions of lane arbiters, and changes of a lane's weight during a run.
 
 use gingham_topology::ChannelId;
 use std::num::NonZeroU16;
 
-/// Place of an arbiter.
+/// Position of a lane arbiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArbiterPlace {
     /// Input port of a multiplexed crossbar, at the end of a channel.
@@ -19,19 +17,19 @@ pub enum ArbiterPlace {
 }
 
 impl ArbiterPlace {
-    /// All places.
+    /// All positions.
     pub const ALL: [Self; 4] =
         [Self::CrossbarInput, Self::CrossbarOutput, Self::LinkOutput, Self::AdapterPort];
 }
 
-/// Change of a lane's weight; it takes effect at the end of the arbiter's round.
+/// Change of a lane's weight, effective at the end of the arbiter's round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weighing {
     /// Channel that starts or ends at the port.
     pub channel: ChannelId,
-    /// Arbiter of the port.
+    /// Position of the arbiter at the port.
     pub place: ArbiterPlace,
-    /// Output lane, or input lane at a crossbar input. A lane without a share stays without one.
+    /// Output lane, or input lane at a crossbar input. A lane that is never served remains so.
     pub lane: u8,
     /// Flits or packets per turn under weighted round robin; units of 64 bytes
     /// ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)) under surplus round robin.

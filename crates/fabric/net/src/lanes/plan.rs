@@ -1,4 +1,4 @@
-//! Lanes of any network, and the five-stage switch that moves flits over them, in integers.
+//! Lanes of any network, and integer parameters of the five-stage switch.
 
 use crate::{Allocator, Arbitration, ChannelPlan, Reallocation, Scheduler, VcAllocator};
 use gingham_kernel::Span;
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossbar {
-    /// The lanes of a port share one crossbar input and one output, each one flit per cycle.
+    /// The lanes of a port share one crossbar input and one crossbar output, each with one flit per
+    /// cycle.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; matching until nothing is left is ours"))]
     Multiplexed,
@@ -20,35 +21,36 @@ pub enum Crossbar {
     Full,
 }
 
-/// Number of packets that a host may be sending at the same time.
+/// Number of packets that a host may send concurrently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Injection {
-    /// One on each lane: a host starts another packet when those it has started cannot continue.
+    /// One packet per lane: a host starts another packet when none of its started packets can
+    /// continue.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     OneALane,
-    /// One on all lanes together: a host starts another packet after the last flit of the one
-    /// before.
+    /// One packet over all lanes: a host starts a packet only after the last flit of the previous
+    /// packet.
     #[schemars(extend("x-source" = "BookSim 2, src/trafficmanager.cpp: the packets of a class leave its node in turn"))]
     OneAtATime,
 }
 
-/// Lanes of the channels; undivided channels have one lane.
+/// Lane configuration of the channels; undivided channels have one lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanePlan {
     /// Lanes that a packet may take at each hop.
     pub allowed: Lanes,
-    /// Number of lanes of every channel, from 1 to 16.
+    /// Number of lanes per channel, from 1 to 16.
     pub count: u8,
-    /// Scheduler of the lanes at an output port of a switch.
+    /// Scheduler of the lanes at a switch output port.
     pub link_output: Scheduler,
-    /// Scheduler of the lanes at an adapter.
+    /// Scheduler of the lanes at an adapter port.
     pub adapter_port: Scheduler,
 }
 
 impl LanePlan {
-    /// Plan with `count` lanes, which any packet may take and which are served by round robin.
+    /// Creates a plan with `count` lanes, open to every packet and served by round robin.
     pub fn free(count: u8) -> Self {
         Self {
             allowed: Lanes::free(&[LaneSet::first_n(count)]),
@@ -58,7 +60,7 @@ impl LanePlan {
         }
     }
 
-    /// Lanes that a scheduler ever serves.
+    /// Returns the lanes that a scheduler ever serves.
     pub fn served(&self, scheduler: &Scheduler) -> LaneSet {
         let served = scheduler.served(self.count);
         if scheduler.chooses_among_vls() {
@@ -67,41 +69,41 @@ impl LanePlan {
         served
     }
 
-    /// For each VC class: lanes that a packet may take first from a host.
+    /// Returns the lanes that a packet may take first from a host, by VC class.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
         self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()
     }
 }
 
-/// Five-stage switch and its adapters, with lane buffers and credits.
+/// Parameters of the five-stage switch and its adapters, with lane buffers and credits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PipelinePlan {
-    /// Bytes of a flit.
+    /// Bytes per flit.
     pub flit_bytes: u32,
-    /// Type and trailer bytes of a packet.
+    /// Type and trailer bytes per packet.
     pub overhead_bytes: u32,
     /// Cycle time: the shortest flit time of any channel.
     pub cycle: Span,
-    /// Capacity of the buffer of each lane.
+    /// Capacity of each lane's input buffer.
     pub depths_flits: [u32; LANES_MAX as usize],
-    /// Capacity of each output lane; 0 for all if flits take their credits when they cross the
+    /// Capacity of each output lane; all 0 if flits consume their credits when they cross the
     /// switch.
     pub output_depths_flits: [u32; LANES_MAX as usize],
-    /// Lanes with virtual cut-through; the others are wormhole.
+    /// Lanes with virtual cut-through; all others use wormhole switching.
     pub cut_through: LaneSet,
-    /// Cycles from arrival at a switch to the lane buffer; each cycle, another flit may follow.
+    /// Cycles from arrival at a switch to the lane buffer, pipelined with one flit per cycle.
     pub pipeline_cycles: u32,
-    /// Cycles that routing takes (stage 2).
+    /// Routing time in cycles (stage 2).
     pub routing_cycles: u32,
-    /// Cycles until a credit reaches its sender; `None` uses the cable's delay.
+    /// Cycles until a credit reaches the sender; `None` uses the cable's delay.
     pub credit_delay_cycles: Option<u32>,
-    /// Earliest time at which an output lane is granted again.
+    /// Earliest time at which an output lane can be granted again.
     pub reallocation: Reallocation,
-    /// Matching of heads with the lanes of an output.
+    /// Allocator that matches heads with output lanes.
     pub vc_allocator: VcAllocator,
     /// Sharing of the crossbar among lanes.
     pub crossbar: Crossbar,
-    /// Matching of inputs and outputs of a multiplexed crossbar.
+    /// Allocator that matches inputs with outputs of a multiplexed crossbar.
     pub allocator: Allocator,
     /// Number of paths from an input port into a multiplexed crossbar, one flit per cycle each:
     /// lane `l` uses path `l mod input_speedup`.
@@ -113,27 +115,28 @@ pub struct PipelinePlan {
     pub arbitration: Arbitration,
     /// Scheduler of an input port's lanes at a multiplexed crossbar (stage 4).
     pub crossbar_input: Scheduler,
-    /// Scheduler of an output port among its lanes whose holders can send; `None` grants input
-    /// ports by round robin.
+    /// Scheduler of an output port among lanes that are ready to send; `None` grants input ports by
+    /// round robin.
     pub crossbar_output: Option<Scheduler>,
-    /// Number of packets that a host may send at once.
+    /// Number of packets that a host may send concurrently.
     pub injection: Injection,
 }
 
 impl PipelinePlan {
-    /// Number of flits of a packet with `payload_bytes` of payload.
+    /// Returns the number of flits in a packet with `payload_bytes` of payload.
     pub const fn packet_flits(&self, payload_bytes: u32) -> u64 {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)
     }
 
-    /// Cycles from the departure of a flit from a lane buffer until its credit can be used.
+    /// Returns the number of cycles from a flit's departure from a lane buffer until its credit can
+    /// be used.
     pub fn credit_cycles(&self, channel: &ChannelPlan) -> u64 {
         let delay_cycles = channel.delay.div_ceil(self.cycle);
         1 + self.credit_delay_cycles.map_or(delay_cycles, u64::from)
     }
 
-    /// Credits that must be available before a lane is granted to a packet of `flits` flits; 0 if
-    /// none.
+    /// Returns the credits required before a lane is granted to a packet of `flits` flits; 0 if
+    /// none are required.
     pub const fn credits_to_be_given(&self, lane: u8, flits: u64) -> u64 {
         match self.reallocation {
             Reallocation::TailCredit => self.depth_flits(lane),
@@ -142,8 +145,8 @@ impl PipelinePlan {
         }
     }
 
-    /// Credits that must be available before a packet starts at an adapter; 0 if the one for its
-    /// first flit is enough.
+    /// Returns the credits required before an adapter starts a packet; 0 if the first flit's credit
+    /// is enough.
     pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
         if matches!(self.reallocation, Reallocation::TailCredit) {
             self.depth_flits(lane)
@@ -154,24 +157,24 @@ impl PipelinePlan {
         }
     }
 
-    /// Whether flits take their credits when they cross the switch, and go on the link in the next
-    /// cycle.
+    /// Returns whether flits consume their credits when they cross the switch, and enter the link
+    /// in the next cycle.
     pub const fn pays_at_crossing(&self) -> bool {
         self.output_depths_flits[0] == 0
     }
 
-    /// Whether crossbar paths are chosen by round robin regardless of arbiters: with several paths
-    /// per port, or any allocator but the maximal one.
+    /// Returns whether crossbar paths are chosen by round robin regardless of arbiters: with
+    /// several paths per port, or any allocator except the maximal one.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }
 
-    /// Whether any packet must wait for more than one credit of a lane.
+    /// Returns whether any packet must wait for more than one credit of a lane.
     pub fn counts_credits(&self) -> bool {
         !self.cut_through.is_empty() || self.reallocation == Reallocation::TailCredit
     }
 
-    /// Whether a free output lane can be granted to any head.
+    /// Returns whether a free output lane can be granted to any head without further conditions.
     pub fn gives_at_once(&self) -> bool {
         self.cut_through.is_empty() && self.reallocation == Reallocation::Tail
     }
@@ -180,7 +183,7 @@ impl PipelinePlan {
         self.depths_flits[lane as usize] as u64
     }
 
-    /// Bytes that `flits` flits take on a cable.
+    /// Returns the wire bytes of `flits` flits.
     pub const fn wire_bytes(&self, flits: u64) -> u64 {
         flits * self.flit_bytes as u64
     }

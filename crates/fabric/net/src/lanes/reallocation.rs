@@ -1,4 +1,4 @@
-//! Reallocation of a lane: after the tail of the packet before, or after the credit of that tail.
+//! Reallocation of an output lane, after the previous packet's tail or the credit for that tail.
 //!
 //! ```text
 //!   tail crosses    c          c + 1        ...          its credit counts
@@ -10,19 +10,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Earliest grant of an output lane of a switch to another packet.
+/// Earliest time at which a switch output lane is granted to another packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reallocation {
-    /// In the cycle when the tail of the packet before crosses into the lane.
+    /// In the cycle in which the previous packet's tail crosses into the lane.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Tail,
-    /// From the next cycle on: VC allocation sees the state before the cycle.
+    /// From the next cycle on: VC allocation uses the state before the cycle.
     #[schemars(extend("x-source" = "Jiang et al. 2013, wait_for_tail_credit = 0"))]
     AfterTail,
-    /// Once the credit of the tail counts, so that the buffer at the other end is empty. This also
-    /// holds for an adapter that starts a packet on a lane.
+    /// Once the credit for the tail counts, so that the buffer at the other end of the link is
+    /// empty. The same rule applies to an adapter that starts a packet on a lane.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4; Jiang et al. 2013, wait_for_tail_credit = 1"))]
     TailCredit,
 }

@@ -1,4 +1,4 @@
-//! Channel counts by section.
+//! Flit, stop and occupancy statistics of channels, by section.
 
 use super::grid::SECTIONS_MAX;
 use super::section::{Row, Section};
@@ -6,29 +6,29 @@ use super::{ChannelCount, Estimate};
 use gingham_results::{Ratio, real};
 use gingham_topology::ChannelId;
 
-/// Results of one channel in the window.
+/// Results of one channel over the measurement window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ChannelReport {
-    /// Counts of the window.
+    /// Flits, stops and buffer occupancy counted in the window.
     pub count: ChannelCount,
-    /// Fraction of the window in which the channel carried flits.
+    /// Fraction of the window during which the channel carried flits.
     pub utilisation: Estimate,
-    /// Fraction of the window in which flow control stopped the sender.
+    /// Fraction of the window during which flow control stopped the sender.
     pub stopped_share: Estimate,
-    /// Mean number of flits in the input buffer at the channel's end; `None` at hosts that accept
-    /// everything.
+    /// Mean number of flits in the receiver's input buffer; `None` if the channel ends at a host
+    /// that accepts every flit at once.
     pub occupancy_flits: Option<Estimate>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
     flits_ps: Vec<f64>,
-    /// For each channel: whether there is a buffer at its end.
+    /// Whether each channel ends in an input buffer.
     has_buffers: Vec<bool>,
-    /// For each channel: its counts at the end of the last section.
+    /// Cumulative counts of each channel at the end of the last section.
     last: Vec<ChannelCount>,
     sections: Vec<Section>,
-    /// Changes in the last section; the buffer is reused.
+    /// Channel counts of the last section; a field only to reuse the allocation.
     changes: Vec<Row>,
 }
 
@@ -40,7 +40,8 @@ impl ChannelCollector {
         Self { flits_ps, has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
-    /// Ends a section. `counts` are totals since time zero of the channels that changed, ascending.
+    /// Ends a section. `counts` contains cumulative counts since time zero for at least the
+    /// channels that changed, in ascending channel order.
     pub(super) fn end_section(&mut self, counts: &[Row]) {
         self.changes.clear();
         for (channel, count) in counts {
@@ -59,8 +60,8 @@ impl ChannelCollector {
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// Reports each channel over the sections from `first` on, whose lengths are given in ps;
-    /// `None` without sections.
+    /// Returns the results of each channel over the sections from `first` on. `sections_ps`
+    /// contains the section lengths; if it is empty, all results are `None`.
     pub(super) fn reports(
         &self,
         first: usize,
@@ -157,8 +158,8 @@ mod tests {
             };
             collector.end_section(&rows([one, flits(end)]));
         }
-        // Two sections of 100 ps, with 8 flits of 10 ps, a stop of 50 ps, and 600 flit-picoseconds
-        // in total.
+        // In total, the last two sections of 100 ps contain 8 flits of 10 ps, 50 ps of stops and
+        // 600 flit-picoseconds of buffer occupancy.
         let measured = collector.reports(1, vec![100.0, 100.0]).next().unwrap().unwrap();
         assert_eq!((measured.count.data_flits, measured.count.stops), (6, 0));
         assert!((measured.utilisation.mean - 0.4).abs() < 1e-12);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     proptest! {
-        /// Idle channels are sometimes reported too.
+        /// Also covers reports of channels whose counts have not changed.
         #[test]
         fn section_counts_are_differences_of_totals(
             steps in proptest::collection::vec(

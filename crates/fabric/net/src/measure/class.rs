@@ -1,4 +1,4 @@
-//! Counts of one class.
+//! Statistics of one traffic class.
 
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::latencies::LatencySections;
@@ -8,7 +8,8 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices per value of the series for the warm-up: five, like the batches of MSER-5 *(ours)*.
+/// Slices averaged into one value of the latency series that determines the warm-up: five, like the
+/// batches of MSER-5 *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ pub(super) struct ClassCollector {
     pub(super) active: Range<Time>,
     pub(super) slices: Slices,
     pub(super) latencies: LatencySections,
-    /// Sums by step, if steps are not slices.
+    /// Sums by step; `None` if slices serve as steps.
     pub(super) steps: Option<Steps>,
     pub(super) served: ServedCollector,
 }
@@ -46,7 +47,7 @@ impl ClassCollector {
         self.served.take_back(message);
     }
 
-    /// Counts a delivery at its time.
+    /// Counts a delivery in the slice of its delivery time.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -57,7 +58,7 @@ impl ClassCollector {
         self.served.count_delivered(&delivery.message);
     }
 
-    /// Counts the latency of a delivered message at its time of creation.
+    /// Counts a delivered message's latency in the slice of its creation time.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -72,8 +73,8 @@ impl ClassCollector {
         self.served.double();
     }
 
-    /// Returns the mean latencies of groups of slices, and the first slice after each group. Groups
-    /// without a message are omitted.
+    /// Returns the mean latency of each group of [`SLICES_PER_VALUE`] slices, and the exclusive end
+    /// of each group as a slice index. Groups without messages are omitted.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {

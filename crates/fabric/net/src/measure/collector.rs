@@ -1,18 +1,19 @@
-//! Statistics collector, which decides when the window ends and the run is complete.
+//! Statistics collector, which decides when the window closes and when the run is complete.
 //!
 //! ```text
-//!   open ── a rule holds at a section end, or the run's time is over ──► following ──► complete
+//!   open ── a stop rule is met at a section end, or the run's time is over ──► following ──► complete
 //!   counts everything                            counts deliveries of messages created in the window
 //! ```
 //!
-//! Rules about messages use only the **followed** sections, up to which every message was
-//! delivered: messages in flight are slower, and a mean without them would be too low. The window
-//! then ends there. Rules about accepted load use all sections that have ended.
+//! Stop rules about messages use only the **followed** sections: the leading sections whose
+//! messages have all been delivered. Messages still in flight have higher latencies, so a mean
+//! without them would be too low. The window then ends with the last followed section. Stop rules
+//! about accepted load use all completed sections.
 //!
-//! The width of an interval is tested each time the run has doubled; it must be small enough twice
-//! in a row, with at least 1,000 messages. A rule tested often enough ends the run when the
-//! interval happens to be too narrow (Law, "Simulation Modeling and Analysis", section 9.5.3;
-//! figures: `docs/concepts/measurement.md`).
+//! The interval width is tested each time the length of the run has doubled. The window closes once
+//! the interval is narrow enough in two consecutive tests, with at least 1,000 messages. Frequent
+//! tests would end the run as soon as the interval happens to be too narrow (Law, "Simulation
+//! Modeling and Analysis", section 9.5.3; figures: `docs/concepts/measurement.md`).
 
 use super::ChannelCount;
 use super::channels::ChannelCollector;
@@ -35,8 +36,8 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// *(ours)*: with rules like this, 183 to 195 of 200 intervals contained the true value
-/// (`docs/concepts/measurement.md`).
+/// Fewest messages for a test of the interval width *(ours)*. With similar rules, 183 to 195 of 200
+/// intervals contained the true value (`docs/concepts/measurement.md`).
 const MESSAGES_MIN: u64 = 1_000;
 
 /// Statistics collector of a run.
@@ -53,27 +54,25 @@ pub struct Collector {
     pub(super) samples: Samples,
     trees: Trees,
     pub(super) records: Records,
-    /// Number of sections of warm-up and window, once the window is closed.
+    /// Number of sections in warm-up and window together, once the window is closed.
     pub(super) closed: Option<usize>,
-    /// Messages created before the end of the closed window and not yet delivered.
+    /// Undelivered messages created before the end of the closed window.
     followed_left: u64,
     was_narrow: bool,
     end: Time,
-    /// For each class and trigger: packets marked over the whole run.
+    /// Packets marked over the whole run, by class and trigger.
     marked_packets: Vec<[u64; 2]>,
-    /// For each class: refused posts over the whole run.
     refused_posts: Vec<u64>,
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
     lost_messages: u64,
-    /// Time of the last delivery; zero before the first.
     pub(super) last_delivery: Time,
     pub(super) is_finished: bool,
 }
 
 impl Collector {
-    /// Collector of a plan.
+    /// Creates the collector for a plan.
     pub fn new(plan: &Plan) -> Self {
         let endpoints = plan.fabric.endpoints().len();
         let class = |class: &ClassPlan| {
@@ -122,7 +121,7 @@ impl Collector {
         }
     }
 
-    /// Counts a message dropped right after its creation.
+    /// Counts a message that policing dropped right after its creation.
     pub fn on_dropped(&mut self, message: &Message) {
         self.dropped_messages += 1;
         if self.closed.is_none() {
@@ -133,7 +132,7 @@ impl Collector {
         }
     }
 
-    /// Counts a message lost by the network; its delivery is no longer awaited.
+    /// Counts a message lost in the network.
     pub fn on_lost(&mut self) {
         self.lost_messages += 1;
     }
@@ -172,65 +171,65 @@ impl Collector {
         }
     }
 
-    /// Counts a packet re-injected at `now`, after it was ready for `waited`.
+    /// Counts a packet that an in-transit host re-injected at `now`, `waited` after it was ready.
     pub fn on_reinjected(&mut self, host: EndpointId, now: Time, waited: Span) {
         if self.closed.is_none() {
             self.transit.count_reinjected(self.grid.section_at(now), host, waited);
         }
     }
 
-    /// Counts a packet spilled because it did not fit into a host's pool.
+    /// Counts a packet that did not fit into an in-transit host's buffer pool.
     pub fn on_spilled(&mut self, host: EndpointId, now: Time) {
         if self.closed.is_none() {
             self.transit.count_spilled(self.grid.section_at(now), host);
         }
     }
 
-    /// Updates the maximum fill level of a host's pool.
+    /// Updates the maximum fill level of an in-transit host's buffer pool.
     pub fn on_pool(&mut self, host: EndpointId, taken_bytes: u64) {
         self.transit.note_pool(host, taken_bytes);
     }
 
-    /// Records a host's contention estimate after the departure of a packet.
+    /// Records a host's contention state after a packet has left the host.
     pub fn on_contention(&mut self, host: EndpointId, now: Time, contention: Contention) {
         if self.closed.is_none() {
             self.contention.note(&self.grid, host, now, contention);
         }
     }
 
-    /// Adds a flow before any of its messages; flows are numbered in this order.
+    /// Registers a flow before its first message. Flows must be added in the order of their ids.
     pub fn on_flow(&mut self, flow: FlowId, key: FlowKey) {
         self.flows.add(flow, key);
     }
 
-    /// Counts a created message that belongs to a stream.
+    /// Counts a created stream message.
     pub fn on_part_created(&mut self, part: StreamPart) {
         if self.closed.is_none() {
             self.deadlines.created(part);
         }
     }
 
-    /// Counts a message of a stream that was dropped right after its creation.
+    /// Counts a stream message that policing dropped right after its creation.
     pub fn on_part_dropped(&mut self, part: StreamPart) {
         if self.closed.is_none() {
             self.deadlines.dropped(part);
         }
     }
 
-    /// Counts a delivered message of a stream.
+    /// Counts a delivered stream message.
     pub fn on_part_delivered(&mut self, part: StreamPart, now: Time) {
         if self.closed.is_none() {
             self.deadlines.delivered(part, now);
         }
     }
 
-    /// Deadlines of streams, as counted until now or the end of the window.
+    /// Returns the deadline statistics of streams, up to now or to the end of the window.
     pub fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
 
-    /// Counts a period in which a flow with something to send was held back. It may be reported in
-    /// parts, and before `to`.
+    /// Counts a period during which a flow with data to send was held back. The caller may report a
+    /// period in parts, and before it has ended.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -238,7 +237,8 @@ impl Collector {
         }
     }
 
-    /// Counts an acknowledgement of `packets` packets of a flow, `marked` of them with a mark.
+    /// Counts an acknowledgement for `packets` packets of a flow, including `marked` marked
+    /// packets.
     pub fn on_acknowledged(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         if self.closed.is_none() {
             self.flows.count_acknowledged(&self.grid, flow, [packets, marked], now);
@@ -250,65 +250,65 @@ impl Collector {
         self.marked_packets[class.index()][trigger as usize] += 1;
     }
 
-    /// Number of data packets of a class marked for one reason over the whole run.
+    /// Returns the number of data packets of a class that `trigger` marked over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
     }
 
-    /// Counts how often the posts of a now accepted message were refused.
+    /// Counts how often the posts of a message were refused before its acceptance.
     pub fn on_refused(&mut self, class: ClassId, posts: u64) {
         self.refused_posts[class.index()] += posts;
     }
 
-    /// Refused posts of a class over the whole run, for messages that were accepted
-    /// later.
+    /// Returns the number of refused posts of a class over the whole run, counting only messages
+    /// that were finally accepted.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.refused_posts[class.index()]
     }
 
-    /// Records the length `depth` of an adapter's queue of acknowledgements after one for `class`
-    /// was queued.
+    /// Records the length of an adapter's acknowledgement queue, `depth`, after an acknowledgement
+    /// for `class` was queued.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_acks(class, depth);
     }
 
-    /// Time of the next sample of the followed channels; `None` without any or once the window is
-    /// closed. The simulation calls [`Self::on_sample`] before any event of that instant, and
-    /// before it ends a section there.
+    /// Returns the next sampling time of the followed channels; `None` without followed channels or
+    /// once the window is closed. The simulation calls [`Self::on_sample`] before any event at the
+    /// same time, and before it ends a section at that time.
     pub fn next_sample(&self) -> Option<Time> {
         self.samples.next().filter(|_| self.closed.is_none())
     }
 
-    /// Adds a sample: cumulative counts of the followed channels over `[0, time)`, in the order of
-    /// the plan.
+    /// Adds a sample: cumulative counts of the followed channels over `[0, time)`, in plan order.
     pub fn on_sample(&mut self, time: Time, counts: &[ChannelCount]) {
         self.samples.add(time, counts);
     }
 
-    /// Returns the time of the next search for congestion trees; `None` if none are requested. It
-    /// comes before any event of that instant, but after a sample there.
+    /// Returns the time of the next search for congestion trees; `None` without requested searches
+    /// or once the window is closed. The search precedes any event at the same time, but follows a
+    /// sample.
     pub fn next_tree_sample(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
 
-    /// Adds the congestion trees that were due at `time`.
+    /// Adds the congestion trees found at `time`.
     pub fn on_tree_sample(&mut self, time: Time, trees: &[Tree]) {
         self.trees.add(time, trees);
     }
 
-    /// Statistics of congestion trees up to now.
+    /// Returns the statistics of congestion trees up to now.
     pub fn trees(&self) -> &Trees {
         &self.trees
     }
 
-    /// Next section end; `None` once the window is closed. The simulation calls
-    /// [`Self::on_section_end`] before any event of that instant.
+    /// Returns the next section end; `None` once the window is closed. The simulation calls
+    /// [`Self::on_section_end`] before any event at the same time.
     pub fn section_end(&self) -> Option<Time> {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// Ends a section. `counts` are totals over `[0, section_end)` for at least the channels that
-    /// changed in it, ascending.
+    /// Ends a section. `counts` contains cumulative counts over `[0, section_end)` for at least the
+    /// channels that changed in the section, in ascending order.
     pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
@@ -324,21 +324,21 @@ impl Collector {
         }
     }
 
-    /// End of the simulation. It becomes earlier when the window closes, and again once all
-    /// messages of the window are delivered: it is then the first section end after the last of
-    /// these deliveries.
+    /// Returns the end time of the simulation. It becomes earlier when the window closes, and again
+    /// once all messages of the window are delivered: the simulation then ends with the current
+    /// section.
     pub fn end(&self) -> Time {
         self.end
     }
 
-    /// Whether the window is closed and all its messages are delivered.
+    /// Returns whether the window is closed and all its messages are delivered.
     pub fn is_complete(&self) -> bool {
         self.closed.is_some() && self.followed_left == 0
     }
 
     /// Marks the workload as finished if every message was created before the end of the closed
-    /// window. The window then ends with the section of the last delivery, and begins at time zero
-    /// unless the warm-up is configured. Must be called after all events and deliveries.
+    /// window. The window then ends with the section of the last delivery, and starts at time zero
+    /// unless the plan sets the warm-up. Must be called after all events and deliveries.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
         let slices = closed * SLICES_PER_SECTION;
@@ -350,43 +350,44 @@ impl Collector {
         }
     }
 
-    /// Whether the workload ended within the run, with every message delivered.
+    /// Returns whether the workload ended within the run, with every message delivered.
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// Time of the latest delivery; zero before the first.
+    /// Returns the time of the latest delivery; zero before the first.
     pub fn last_delivery(&self) -> Time {
         self.last_delivery
     }
 
-    /// Results up to now. Until the window is closed, they cover the completed sections.
+    /// Returns the results up to now. Until the window is closed, they cover all completed
+    /// sections.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
 
-    /// Removes and returns every delivery since the last call, including the warm-up; empty unless
-    /// the run keeps all messages.
+    /// Removes and returns all deliveries since the last call, including those of the warm-up.
+    /// Empty unless the run keeps all messages.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.records.take()
     }
 
-    /// Messages created up to now.
+    /// Returns the number of messages created up to now.
     pub fn created_messages(&self) -> u64 {
         self.created_messages
     }
 
-    /// Messages delivered up to now.
+    /// Returns the number of messages delivered up to now.
     pub fn delivered_messages(&self) -> u64 {
         self.delivered_messages
     }
 
-    /// Messages lost by the network up to now.
+    /// Returns the number of messages lost in the network up to now.
     pub fn lost_messages(&self) -> u64 {
         self.lost_messages
     }
 
-    /// Messages created and not dropped, lost or delivered yet.
+    /// Returns the number of messages that are neither delivered, dropped nor lost.
     pub fn in_flight_messages(&self) -> u64 {
         let ended = self.dropped_messages + self.lost_messages + self.delivered_messages;
         self.created_messages - ended
@@ -423,7 +424,7 @@ impl Collector {
         (is_narrow && was_narrow).then_some(tested)
     }
 
-    /// Number of sections from time zero on of which all messages are delivered.
+    /// Returns the number of leading sections whose messages have all been delivered.
     fn followed_sections(&self) -> usize {
         let is_followed = |section: &usize| {
             let from = section * SLICES_PER_SECTION;

@@ -1,4 +1,4 @@
-//! Counts of channels in one section, stored by column.
+//! Channel counts of one section, stored by column.
 //!
 //! ```text
 //!   data flits       20 7 300 1 ...    in 32 bits each
@@ -6,8 +6,8 @@
 //!   occupancy        5 000 000 000 ... in 64 bits each
 //! ```
 //!
-//! A column uses the fewest of 0, 32, 64 and 128 bits that hold its counts for every channel: exact
-//! for any size, and created and merged without a branch per channel.
+//! A column uses the fewest bits per count (0, 32, 64 or 128) that fit all its counts. Counts of
+//! any size are therefore exact, and columns are built and merged without a branch per channel.
 
 use super::ChannelCount;
 use std::ops::BitOr;
@@ -62,7 +62,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// Creates a column with the fewest bits that hold all values.
+    /// Creates a column with the fewest bits that fit all values.
     pub(super) fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
         let all = values.clone().fold(N::default(), |all, value| all | value);
         match u128::BITS - all.into().leading_zeros() {
@@ -106,16 +106,16 @@ impl Column {
         }
     }
 
-    /// Count in a row, which must fit 64 bits.
+    /// Returns the count in a row, which must fit 64 bits.
     pub(super) fn word(&self, row: usize) -> u64 {
         self.get(row).word()
     }
 }
 
 pub(super) trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> {
-    /// Lowest 32 bits; the others must be zero.
+    /// Returns the lowest 32 bits; the others must be zero.
     fn low(self) -> u32;
-    /// Lowest 64 bits; the others must be zero.
+    /// Returns the lowest 64 bits; the others must be zero.
     fn word(self) -> u64;
 }
 

@@ -1,4 +1,4 @@
-//! Contention coefficients of hosts, by step.
+//! Hosts' contention coefficients (their estimates of network load), by step.
 //!
 //! ```text
 //!   h0    1 ──┬──────── 1.3 ──────┬─ 1.51 ──────
@@ -7,9 +7,9 @@
 //!   step  |         0         |         1         |     mean and maximum at the end of each
 //! ```
 //!
-//! Merged slices have the state at the end of the second.
+//! Two merged slices keep the state at the end of the second slice.
 //!
-//! Invariant: a step depends only on the state of each host at its end, not on the order of
+//! Invariant: a step depends only on each host's state at the end of the step, not on the order of
 //! reports.
 
 use super::grid::Grid;
@@ -26,11 +26,11 @@ pub struct ContentionStep {
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Mean coefficient.
+    /// Mean coefficient over hosts.
     pub coefficient_mean: f64,
-    /// Maximum coefficient.
+    /// Maximum coefficient over hosts.
     pub coefficient_max: f64,
-    /// Fraction of hosts whose packets take alternative paths.
+    /// Fraction of hosts whose packets currently take alternative paths.
     pub alternative_share: f64,
 }
 
@@ -41,15 +41,13 @@ struct Sample {
     alternative_share: f64,
 }
 
-/// Contention coefficients of hosts; empty unless packets choose their paths by contention.
+/// Contention coefficients of sending hosts; empty unless packets choose their paths by contention.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContentionCollector {
-    /// Sending hosts, ascending.
     senders: Box<[EndpointId]>,
-    /// Current state of each sender.
     now: Vec<Contention>,
     steps: Vec<Sample>,
-    /// Width of a step, if steps are not slices.
+    /// Step width; `None` if slices serve as steps.
     width: Option<Span>,
 }
 
@@ -75,7 +73,7 @@ impl ContentionCollector {
     ) {
         let step = now.as_ps() / self.width(grid).as_ps();
         self.end_steps(usize::try_from(step).expect("64-bit platform"));
-        // A host that only sends acknowledgements is not counted.
+        // Hosts that send only acknowledgements are not counted.
         if let Ok(place) = self.senders.binary_search(&host) {
             self.now[place] = contention;
         }
@@ -94,8 +92,8 @@ impl ContentionCollector {
         }
     }
 
-    /// Returns the steps from time zero to `end`; the end of the run, `last`, cuts the last one
-    /// short.
+    /// Returns the steps from time zero to `end`. The end of the run, `last`, may cut the final
+    /// step short.
     pub(super) fn series(&self, grid: &Grid, end: Time, last: Time) -> Vec<ContentionStep> {
         if self.senders.is_empty() {
             return Vec::new();
@@ -136,7 +134,7 @@ impl ContentionCollector {
 mod tests {
     use super::*;
 
-    /// Collector for three senders, with steps of this width or with slices.
+    /// Creates a collector for three senders, with steps of `width` ps, or slices for `None`.
     fn collector(width: Option<u64>) -> ContentionCollector {
         ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),
@@ -159,7 +157,7 @@ mod tests {
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
     }
 
-    /// Steps that end by `end`, as (start, mean, maximum, fraction).
+    /// Returns the steps that end by `end` as (start, mean, maximum, alternative fraction).
     fn series(collector: &ContentionCollector, end: u64) -> Vec<(u64, f64, f64, f64)> {
         let grid = Grid::new(Time::from_ps(102_400));
         let steps = collector.series(&grid, Time::from_ps(end), Time::from_ps(1_050));
@@ -176,7 +174,7 @@ mod tests {
     fn step_records_the_state_at_its_end() {
         let mut collector = collector(Some(100));
         note(&mut collector, 1, 99, 1.6, true);
-        // An event at the end of a step belongs to the next one.
+        // An event at the end of a step belongs to the next step.
         note(&mut collector, 5, 100, 2.2, true);
         note(&mut collector, 5, 150, 1.0, false);
         note(&mut collector, 0, 410, 4.0, true);
@@ -196,18 +194,18 @@ mod tests {
             expected[..5],
             "a step that reaches beyond is left out"
         );
-        // The run ends at 1,050 ps, which cuts its last step short.
+        // The run ends at 1,050 ps and cuts its last step short.
         assert_eq!(series(&collector, 1_050).len(), 11);
     }
 
     #[test]
     fn merged_slice_has_the_state_at_its_end() {
-        // Slices of 100 ps.
+        // Each slice is 100 ps long.
         let mut collector = collector(None);
         for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
             note(&mut collector, 0, 100 * slice + 50, coefficient, false);
         }
-        // Slice 4 is not complete and shows the current state.
+        // Slice 4 is incomplete: its state is the current one.
         collector.double();
         let highest: Vec<f64> = collector.steps.iter().map(|step| step.highest).collect();
         assert_eq!(highest, [3.0, 5.0]);

@@ -1,14 +1,14 @@
-//! Counts of messages, and of flits and stops of a channel.
+//! Message counts, and flit and stop counts of a channel.
 
 use crate::Message;
 use std::ops::{Add, AddAssign};
 
-/// Messages and their payload.
+/// Number and payload of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Payload bytes.
+    /// Payload bytes of all messages.
     pub bytes: u64,
 }
 
@@ -32,21 +32,21 @@ impl AddAssign for Count {
     }
 }
 
-/// Counts of one channel since time zero.
+/// Counts of one channel, since time zero unless stated otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelCount {
-    /// Data flits that have started.
+    /// Data flits whose transmission has started.
     pub data_flits: u64,
-    /// Control flits that have started.
+    /// Control flits whose transmission has started.
     pub control_flits: u64,
-    /// STOPs, or pauses of lanes, that have reached the sender.
+    /// STOP signals, or pauses of lanes, that have reached the sender.
     pub stops: u64,
-    /// Time for which flow control stopped the sender, in picoseconds: from STOP to GO, with any
-    /// lane paused, or with a packet ready but without credits.
+    /// Time for which flow control stopped the sender, in ps: from STOP to GO, while any lane is
+    /// paused, or while a packet is ready but lacks credits.
     pub stopped_ps: u64,
-    /// Integral over time of the number of flits in the input buffer at the channel's end. A flit
-    /// counts from its arrival until it starts on the next channel or is stripped. Zero at hosts
-    /// that accept everything.
+    /// Time integral of the number of flits in the receiver's input buffer. A flit counts from its
+    /// arrival until it starts on the next channel or is stripped. Zero for hosts that accept every
+    /// flit at once.
     pub occupancy_flit_ps: u128,
 }
 
@@ -64,7 +64,7 @@ impl Add for ChannelCount {
 }
 
 impl ChannelCount {
-    /// Counts since `earlier`, an earlier state of the counts.
+    /// Returns the counts accumulated since `earlier`, a previous state of these counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -1,28 +1,29 @@
-//! Deadlines of the frames of streams.
+//! Deadlines of stream frames.
 //!
 //! ```text
 //!   frame       0        1        2          3        4
 //!   arrives     a0       a1       a2         a3       a4
-//!   deadline    -        a0 + T   a0 + 2 T   a2 + T   a2 + 2 T       frame 2 came after a0 + 2 T: a miss
+//!   deadline    -        a0 + T   a0 + 2 T   a2 + T   a2 + 2 T       frame 2 arrived after a0 + 2 T: a miss
 //! ```
 //!
-//! A frame has arrived when all its messages have; frames are judged in the order of their numbers.
-//! The first frame sets the clock. Every other deadline is one interval after that of the frame
-//! before or, after a miss, after the arrival of the missed frame. DMP is the fraction of frames
-//! that miss their deadline, DMT their mean lateness.
+//! A frame arrives with its last message; frames are judged in numerical order. The first frame
+//! sets the clock. Each later deadline is one interval T after the previous deadline or, if the
+//! previous frame missed its deadline, after its arrival. DMP is the fraction of frames that miss
+//! their deadline, DMT their mean lateness.
 //!
-//! A miss is a record: a frame later against its own clock, `a - i T`, than all before it. If
-//! frames are independent and identically distributed, frame `k` is a record with probability `1 /
-//! k`: the expected fraction of misses among `n` frames after `W` is `(H(W + n) - H(W)) / n` for
-//! any distribution of latencies ([`law_of_records`]). Misses against a fixed clock,
-//! `a0 + i T + slack`, and the time between deliveries are therefore also reported.
+//! A miss is a record: the frame is later relative to its nominal time, `a - i T`, than all frames
+//! before it. If frames are independent and identically distributed, the `k`-th frame is a record
+//! with probability `1 / k`. The expected fraction of misses among `n` frames after `W` others is
+//! then `(H(W + n) - H(W)) / n` for any latency distribution ([`law_of_records`]), where `H`
+//! denotes harmonic numbers. Reports therefore also cover misses against a fixed clock, `a0 + i T +
+//! slack`, and the time between arrivals.
 //!
-//! Source: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the interval
-//! of delivery: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold, Balakrishnan
-//! and Nagaraja, "Records", 1998, section 2.5); the fixed clock: ours.
+//! Sources: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the
+//! delivery interval: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold,
+//! Balakrishnan and Nagaraja, "Records", 1998, section 2.5); fixed clock: ours.
 //!
 //! Invariants: a frame with a message dropped by policing never arrives, and advances the clock by
-//! an interval; memory is used only for frames in progress and a few sums.
+//! one interval. Memory is proportional to the frames in progress.
 
 mod clock;
 mod report;
@@ -37,10 +38,10 @@ use crate::{Plan, StreamId};
 use gingham_kernel::Time;
 use stream::StreamFrames;
 
-/// Deadlines of all streams.
+/// Deadline statistics of all streams.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
-    /// Frames of each stream, by [`StreamId`]; `None` for a stream without frames.
+    /// Frames by [`StreamId`]; `None` for a stream without frames.
     streams: Vec<Option<StreamFrames>>,
 }
 

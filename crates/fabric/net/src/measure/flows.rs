@@ -1,18 +1,18 @@
-//! Statistics of flows, by section, and by step for followed flows.
+//! Flow statistics by section and, for followed flows, also by step.
 //!
 //! ```text
 //!   flow 0   sections | 0: created | 0: latency | 1: delivered | 1: held back by its window | ...
 //!   flow 1   sections | 7: created | ...
-//!            steps    | 30: created | 30: held back | 31: held back | ...          followed, too
+//!            steps    | 30: created | 30: held back | 31: held back | ...          if the flow is followed
 //!                                     └ one period: split at section and step boundaries ┘
 //! ```
 //!
-//! Flows are counted in classes with a window, a rate limit or a followed flow, or in all with
-//! [`crate::MeasurePlan::flows`]. Other classes use no memory and no time.
+//! Flows are counted in classes with a window, a rate limit or a followed flow, or in all classes
+//! if [`crate::MeasurePlan::flows`] is set. Other classes use neither memory nor time.
 //!
-//! Invariants: sums survive the merging of sections; only non-zero sums are kept, 16 bytes each, at
-//! most seven per section: a flow uses about 100 bytes plus at most 7 KiB, a followed flow as much
-//! again for each step with activity.
+//! Invariants: merging sections preserves sums. Only non-zero sums are kept, 16 bytes each, at most
+//! seven per section. A flow thus uses about 100 bytes plus at most 7 KiB; a followed flow uses at
+//! most another 112 bytes for each step with activity.
 
 mod report;
 mod sum;
@@ -29,8 +29,7 @@ use sum::{FlowSums, SumOf};
 pub(super) struct FlowCollector {
     is_counted: Box<[bool]>,
     flows: Vec<Flow>,
-    /// For each class: the longest queue of acknowledgements in an adapter after one for the class
-    /// was queued.
+    /// Longest acknowledgement queue of any adapter, by class of the acknowledgement just queued.
     acks_waiting_max: Box<[usize]>,
     followed: Vec<FlowKey>,
     steps: Steps,
@@ -40,9 +39,9 @@ pub(super) struct FlowCollector {
 struct Flow {
     key: FlowKey,
     sections: FlowSums,
-    /// Periods of holding that lie beyond the last possible section at the current width.
+    /// Held-back periods beyond the last possible section at the current section width.
     ahead: Vec<Held>,
-    /// Sums by step; only of followed flows.
+    /// Sums by step; `None` unless the flow is followed.
     steps: Option<FlowSums>,
 }
 
@@ -84,7 +83,7 @@ impl FlowCollector {
         self.add_at(grid, flow, message.created, (SumOf::Created, bytes));
     }
 
-    /// Takes back a message that is dropped right after its creation.
+    /// Removes a message that is dropped right after its creation.
     pub(super) fn count_dropped(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
         let (width, bytes) = (self.steps.width, message.payload_bytes.into());
         let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };
@@ -94,13 +93,13 @@ impl FlowCollector {
         }
     }
 
-    /// Counts a delivery at its time.
+    /// Counts a delivery in the section of its delivery time.
     pub(super) fn count_accepted(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let bytes = delivery.message.payload_bytes.into();
         self.add_at(grid, flow, delivery.delivered, (SumOf::Delivered, bytes));
     }
 
-    /// Counts the latency of a delivered message at its time of creation.
+    /// Counts a delivered message's latency in the section of its creation time.
     pub(super) fn count_journey(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let latency_ps = delivery.latency().as_ps();
         self.add_at(grid, flow, delivery.message.created, (SumOf::Journeys, latency_ps));
@@ -136,7 +135,6 @@ impl FlowCollector {
         }
     }
 
-    /// Records the length `depth` of a queue of acknowledgements after one for `class` was queued.
     pub(super) fn note_acks(&mut self, class: ClassId, depth: usize) {
         let most = &mut self.acks_waiting_max[class.index()];
         *most = depth.max(*most);
@@ -167,7 +165,7 @@ impl FlowCollector {
 }
 
 impl Flow {
-    /// Counts a period of holding by section, and keeps the part beyond the last possible one.
+    /// Counts a held-back period by section, and stores the part beyond the last possible section.
     fn count_held(&mut self, grid: &Grid, held: Held) {
         let reach = Time::ZERO + grid.section() * SECTIONS_MAX as u64;
         for (section, part) in parts(grid.section(), held.from, held.to.min(reach)) {
@@ -183,7 +181,7 @@ fn step_at(width: Span, time: Time) -> usize {
     usize::try_from(time.as_ps() / width.as_ps()).expect("64-bit platform")
 }
 
-/// Splits an interval at the boundaries of steps.
+/// Splits an interval at step boundaries into pairs of step index and length.
 fn parts(width: Span, from: Time, to: Time) -> impl Iterator<Item = (usize, Span)> {
     (step_at(width, from)..).map_while(move |step| {
         let begins = Time::ZERO + width * step as u64;

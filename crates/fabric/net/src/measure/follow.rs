@@ -1,9 +1,9 @@
-//! Steps of time series, and centred means over several of them.
+//! Steps of time series, and centred means over several steps.
 //!
 //! ```text
 //!   steps     | 0 | 1 | 2 | 3 | 4 | 5 |      of equal width from time zero, the last cut short by the run's end
 //!   smoothed          └─ 3 ───┘              a mean over a window of 3 steps, centred on the step
-//!             └ 0 ────┘                      fewer at the ends
+//!             └ 0 ────┘                      fewer steps at the ends
 //! ```
 
 use crate::{FollowPlan, Plan};
@@ -13,9 +13,9 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Steps {
-    /// Width of a step; zero if nothing is followed.
+    /// Step width; zero if nothing is followed.
     pub(super) width: Span,
-    /// End of the run, which cuts the last step short.
+    /// End of the run, which may cut the last step short.
     pub(super) last: Time,
     /// Number of steps in a centred mean.
     window: usize,
@@ -31,13 +31,13 @@ impl Steps {
         Self { width, last, window: 1 }
     }
 
-    /// End of a step; `None` after the end of the run, and without steps.
+    /// Returns the end of a step; `None` after the end of the run, and without steps.
     pub(super) fn end_of(&self, step: usize) -> Option<Time> {
         let [from, to] = self.bounds(step);
         (from < to).then_some(to)
     }
 
-    /// Start and end of a step; for steps after the run, both are the end of the run.
+    /// Returns the start and end of a step; after the run, both are the end of the run.
     pub(super) fn bounds(&self, step: usize) -> [Time; 2] {
         [step, step + 1].map(|at| (Time::ZERO + self.width * at as u64).min(self.last))
     }
@@ -56,7 +56,7 @@ impl Steps {
         real(u128::from(over.as_ps()))
     }
 
-    /// Range of steps, out of `count`, in the mean centred on `step`.
+    /// Returns the range of steps, out of `count`, in the mean centred on `step`.
     pub(super) fn centred(&self, step: usize, count: usize) -> Range<usize> {
         let reach = self.window / 2;
         step.saturating_sub(reach)..(step + reach + 1).min(count)
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(thirds.bounds(3), [900, 1_000].map(Time::from_ps));
         assert_eq!(steps(500, 5).count(Time::from_ps(1_000)), 2);
         assert_eq!(steps(0, 5).count(Time::from_ps(1_000)), 0);
-        // 900 to 1,000, and the two before.
+        // Steps 1 to 3 cover the time from 300 to 1,000 ps.
         assert!((thirds.over_ps(&(1..4)) - 700.0).abs() < 1e-12);
     }
 

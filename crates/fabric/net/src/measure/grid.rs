@@ -1,13 +1,13 @@
-//! Boundaries of slices and sections.
+//! Slice and section boundaries.
 //!
 //! ```text
 //!   64 sections of 16 slices    |-|-|-|-|-|-|-|-| ... |-|
-//!   the 65th begins: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
+//!   the 65th starts: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
 //! ```
 //!
-//! The first width of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for at most
-//! 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's time; the last may
-//! be short.
+//! The initial slice width is `ceil(time / (1,024 x 2^k))`, with the smallest `k` that makes it at
+//! most 2^20 ps (about a microsecond). After `k` doublings, 64 sections cover the run; the last
+//! section may be short.
 
 use gingham_kernel::{Span, Time};
 
@@ -48,12 +48,12 @@ impl Grid {
         self.sections
     }
 
-    /// Start of section `index`, which is also the end of the previous section.
+    /// Returns the start of section `index`, which is also the end of the previous section.
     pub(super) fn boundary(&self, index: usize) -> Time {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
 
-    /// End of the section that contains `time`, even beyond the run's time.
+    /// Returns the end of the section that contains `time`, even beyond the end of the run.
     pub(super) fn end_after(&self, time: Time) -> Time {
         Time::ZERO + self.section() * (self.section_at(time) as u64 + 1)
     }
@@ -79,7 +79,7 @@ impl Grid {
         assert!(self.sections <= SECTIONS_MAX, "sections merge when there are too many");
     }
 
-    /// Whether the run's length has doubled since this function last returned true.
+    /// Returns whether the length of the run has doubled since this function last returned true.
     pub(super) fn has_doubled(&self) -> bool {
         self.sections == SECTIONS_MAX / 2 || self.is_full()
     }
@@ -107,7 +107,7 @@ fn index(number: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Slice width at the end of the run, sections and doublings.
+    /// Returns the final slice width in ps, the number of sections and the number of doublings.
     fn whole_run(time_ps: u64) -> (u64, usize, u32) {
         let mut grid = Grid::new(Time::from_ps(time_ps));
         let mut doublings = 0;
@@ -125,11 +125,12 @@ mod tests {
 
     #[test]
     fn full_run_has_64_sections() {
-        // 1,024 slices of 10 ps; of 2^20 ps; and one picosecond more: 2 x ceil((2^30 + 1) / 2,048).
+        // Slices of 10 ps; slices of 2^20 ps; one picosecond more: slices of 2 x ceil((2^30 + 1) /
+        // 2,048) ps.
         assert_eq!(whole_run(10_240), (10, 64, 0));
         assert_eq!(whole_run(1 << 30), (1 << 20, 64, 0));
         assert_eq!(whole_run((1 << 30) + 1), (2 * 524_289, 64, 1));
-        // A second: 10^12 / 1,024 / 2^10 = 953,674.3, rounded up.
+        // One second: 10^12 / 1,024 / 2^10 = 953,674.3 ps, rounded up.
         assert_eq!(whole_run(1_000_000_000_000), (953_675 << 10, 64, 10));
     }
 

@@ -1,30 +1,30 @@
-//! Latency histograms, by section of creation.
+//! Latency histograms by section of message creation.
 //!
-//! Bins are narrower than 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128 equal bins between a
-//! power of two and the next): percentiles are exact to half a per cent, in some kilobytes per
-//! section. Sections contain only the bins.
+//! A bin is narrower than 1 % of its latencies (`hdrhistogram`, after Tene's HdrHistogram: 128
+//! equal bins per power of two). Percentiles are thus exact to 0.5 %, with a few kilobytes per
+//! section.
 
 use gingham_kernel::Span;
 use hdrhistogram::Histogram;
 
-/// Significant decimal digits: bins are narrower than 1 % of their value.
+/// Significant decimal digits of `hdrhistogram`.
 const DIGITS: u8 = 2;
 
-/// Bin of a histogram: `from` included, `below` not.
+/// Histogram bin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bar {
-    /// Shortest latency.
+    /// Lower bound, inclusive.
     pub from: Span,
     /// Upper bound, exclusive.
     pub below: Span,
-    /// Messages in the bin.
+    /// Number of messages in the bin.
     pub messages: u64,
 }
 
-/// Binary logarithm of the equal bins between a power of two and the next.
+/// Binary logarithm of the number of equal bins per power of two.
 const BARS_LOG2: u32 = 7;
 
-/// Bins of [`Merged`] without its other state, to save work per message.
+/// Bins of [`Merged`] without its other state, which saves work per message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Latencies {
     bars: Vec<u32>,
@@ -52,7 +52,7 @@ impl Latencies {
 
     #[cold]
     fn record_beyond(&mut self, bar: usize) {
-        // Extends the list to the end of the power of two, because similar latencies will follow.
+        // Extends the bins to the next power of two, because similar latencies will follow.
         self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
         self.bars[bar] = 1;
     }
@@ -61,7 +61,7 @@ impl Latencies {
         self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
 
-    /// Messages with latencies up to the end of the bin of `latency`.
+    /// Returns the number of messages in the bin of `latency` and all bins below.
     pub(super) fn messages_up_to(&self, latency: Span) -> u64 {
         let bars = self.bars.iter().take(bar_of(latency) + 1);
         bars.map(|messages| u64::from(*messages)).sum()
@@ -83,7 +83,7 @@ impl Latencies {
     }
 }
 
-/// Index of the bin of a latency. Up to 256 ps each latency has its own bin.
+/// Returns the bin index of a latency. Each latency below 256 ps has its own bin.
 #[inline]
 fn bar_of(latency: Span) -> usize {
     let ps = latency.as_ps();
@@ -93,7 +93,7 @@ fn bar_of(latency: Span) -> usize {
     usize::try_from(below + (ps >> width_log2)).expect("bars are few")
 }
 
-/// Longest latency of a bin in picoseconds.
+/// Returns the longest latency in a bin, in ps.
 fn longest_of(bar: usize) -> u64 {
     let bar = bar as u64;
     let width_log2 = (bar >> BARS_LOG2).saturating_sub(1);
@@ -127,7 +127,7 @@ impl LatencySections {
         }
     }
 
-    /// Histograms of sections `from..to`, without those after the last section with a count.
+    /// Returns the histograms of sections `from..to`, without empty sections at the end.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Latencies] {
         let to = to.min(self.sections.len());
         &self.sections[from.min(to)..to]
@@ -172,7 +172,7 @@ impl Merged {
         self.histogram.len()
     }
 
-    /// Upper end of the bin that contains the `share` quantile of the latencies.
+    /// Returns the upper end of the bin that contains the latency quantile `share`.
     pub(super) fn quantile(&self, share: f64) -> Span {
         Span::from_ps(self.histogram.value_at_quantile(share))
     }
@@ -181,7 +181,7 @@ impl Merged {
         Span::from_ps(self.histogram.median_equivalent(latency.as_ps())).min(self.longest)
     }
 
-    /// Non-empty bins, ascending.
+    /// Returns the non-empty bins in ascending order.
     pub(super) fn bars(&self) -> Vec<Bar> {
         let bar = |from: u64, messages| Bar {
             from: Span::from_ps(from),
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn short_latencies_have_exact_bins() {
-        // Below 256 ps a bin is 1 ps wide, up to 512 ps 2 ps.
+        // Bins are 1 ps wide below 256 ps, and 2 ps wide up to 512 ps.
         let merged = merged(&[10, 10, 11, 255, 256, 257, 511]);
         let bars: Vec<_> = merged
             .bars()

@@ -1,11 +1,11 @@
-//! Percentiles of latency with confidence intervals.
+//! Latency percentiles with confidence intervals.
 //!
 //! ```text
-//!   share at or below        ......*****   q + h
-//!                       ..***..............q         the share of messages at or below Q(q) is a ratio like
-//!                    .**...................q - h     any other, with half-width h; the interval of the
-//!                 ***      |    |    |               percentile lies between the latencies of the shares
-//!                      Q(q - h) Q(q) Q(q + h)        q - h and q + h (Serfling 1980, section 2.6.3)
+//!   fraction up to           ......*****   q + h
+//!                       ..***..............q         the fraction of messages with latencies up to Q(q) is a
+//!                    .**...................q - h     ratio with half-width h; the percentile's interval
+//!                 ***      |    |    |               extends from the latency at q - h to the latency
+//!                      Q(q - h) Q(q) Q(q + h)        at q + h (Serfling 1980, section 2.6.3)
 //! ```
 
 use super::Estimate;
@@ -13,26 +13,27 @@ use super::latencies::{Latencies, Merged};
 use gingham_kernel::Span;
 use gingham_results::{Ratio, real};
 
-/// Percentile of latency with its 95 % confidence interval.
+/// Latency percentile with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentile {
-    /// Latency that this fraction of the messages does not exceed, exact to half a per cent.
+    /// Latency that the given fraction of messages does not exceed, exact to 0.5 %.
     pub latency: Span,
-    /// Lower end of the interval; `None` without an interval.
+    /// Lower end of the interval; `None` if too little data is available for an interval.
     pub low: Option<Span>,
-    /// Upper end of the interval; `None` also if too few messages are slower.
+    /// Upper end of the interval; also `None` if too few messages have higher latencies.
     pub high: Option<Span>,
 }
 
-/// Computes a percentile; `None` with fewer messages than `1 / (1 - share)`. `merged` is the sum of
-/// all `sections`.
+/// Computes a percentile; `None` for fewer messages than `1 / (1 - share)`. `merged` is the sum of
+/// all `sections`, which may be empty if no interval is needed.
 pub(super) fn percentile(
     merged: &Merged,
     sections: &[Latencies],
     share: f64,
 ) -> Option<Percentile> {
     let messages = real(u128::from(merged.messages()));
-    // Of 1,000 messages, one exceeds the 99.9th percentile; rounding must not exclude it.
+    // Exactly one of 1,000 messages exceeds the 99.9th percentile; rounding must not exclude this
+    // case.
     if messages * (1.0 - share) < 1.0 - 1e-6 {
         return None;
     }
@@ -46,7 +47,7 @@ pub(super) fn percentile(
     })
 }
 
-/// Half-width of the confidence interval of the fraction of messages up to a latency.
+/// Returns the confidence half-width of the fraction of messages with latencies up to `latency`.
 fn half_width(sections: &[Latencies], latency: Span) -> Option<f64> {
     let ratio = |section: &Latencies| Ratio {
         sum: real(u128::from(section.messages_up_to(latency))),

@@ -1,4 +1,4 @@
-//! Individual records of messages: none, a sample, or all.
+//! Individual message records: none, a sample, or all.
 //!
 //! The sample consists of the deliveries with the smallest hashes of (seed, message), up to a fixed
 //! number (bottom-k sampling: Cohen and Kaplan, "Summarizing Data using Bottom-k Sketches", PODC
@@ -6,11 +6,12 @@
 //!
 //! ```text
 //!   hash       0 |--x--x---x-x--|-------------------------------| 2^64
-//!                     kept      ^ largest kept hash: falls as deliveries come
+//!                     kept      ^ largest kept hash: falls as deliveries arrive
 //! ```
 //!
-//! The part of the sample in the window is a uniform sample of the window. The hash depends only on
-//! the message's source and its number there: samples of parts of a run merge.
+//! The sampled messages created in the window are a uniform sample of the window. Since the hash
+//! depends only on a message's source and its number at that source, samples from parts of a run
+//! can be merged.
 
 use crate::{Delivery, KeptMessages, MeasurePlan, Message};
 use gingham_kernel::{Counted, Purpose};
@@ -20,15 +21,15 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,
-    /// All deliveries so far; in a sampled run, only until they exceed the size of the sample.
+    /// All deliveries so far; in a sampled run, only until they exceed the sample size.
     all: Vec<Delivery>,
-    /// The sample, which replaces `all` once there are more deliveries than it holds.
+    /// Sample, which replaces `all` once `all` exceeds the sample size.
     sample: BinaryHeap<Sampled>,
     sample_size: usize,
     hashes: Counted,
 }
 
-/// Sampled delivery, ordered by hash and then by identity.
+/// Sampled delivery, ordered by hash and then by message identity.
 #[derive(Clone, Debug)]
 struct Sampled {
     hash: u64,
@@ -61,13 +62,13 @@ impl Records {
             return;
         }
         let sampled = Sampled::new(self.hashes, delivery);
-        // A hash equal to the largest one kept is not rejected here, since the identity decides.
+        // An equal hash is not rejected here, because the message identity breaks the tie.
         if self.sample.peek().is_some_and(|last| sampled.hash <= last.hash) {
             self.keep(sampled);
         }
     }
 
-    /// Converts the list of all deliveries, now one too many for the sample, to a sample.
+    /// Converts all deliveries, now one more than the sample size, to a sample.
     #[inline(never)]
     fn begin_sample(&mut self) {
         let all = std::mem::take(&mut self.all);
@@ -81,12 +82,10 @@ impl Records {
         self.sample.pop();
     }
 
-    /// Kept deliveries, in arbitrary order.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Delivery> {
         self.all.iter().chain(self.sample.iter().map(|sampled| &sampled.delivery))
     }
 
-    /// Takes all deliveries; empty unless the run keeps all messages.
     pub(super) fn take(&mut self) -> Vec<Delivery> {
         match self.messages {
             KeptMessages::All => std::mem::take(&mut self.all),

@@ -20,72 +20,73 @@ use gingham_results::{Ratio, batch_means, real, student_t, trend};
 use gingham_topology::{ChannelId, EndpointId};
 use std::ops::Range;
 
-/// Results of one class in the window.
+/// Results of one class over its measurement window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassReport {
     /// Messages created in the window.
     pub created: Count,
     /// Messages created in the window and dropped by policing.
     pub dropped: Count,
-    /// Messages created in the window and delivered.
+    /// Messages created in the window and delivered at any time.
     pub followed_messages: u64,
-    /// Followed messages delayed by policing.
+    /// Messages among `followed_messages` that policing delayed.
     pub delayed_messages: u64,
-    /// Followed messages demoted by policing.
+    /// Messages among `followed_messages` that policing demoted.
     pub demoted_messages: u64,
-    /// Messages delivered in the window, created at any time.
+    /// Messages delivered in the window, regardless of creation time.
     pub delivered: Count,
-    /// Bytes of the delivered messages on the wire, at the source's cable.
+    /// Wire bytes of the delivered messages on the source's cable.
     pub delivered_wire_bytes: u64,
-    /// Latency from creation to delivery in picoseconds, of messages created in the window.
+    /// Mean latency from creation to delivery of messages created in the window, in ps.
     pub latency_ps: Option<Estimate>,
-    /// Longest latency.
+    /// Longest latency from creation to delivery.
     pub latency_max: Option<Span>,
-    /// Latency from the accepted post to delivery.
+    /// Mean latency from the accepted post to delivery, in ps.
     pub posted_latency_ps: Option<Estimate>,
-    /// Time from creation to the accepted post.
+    /// Mean time from creation to the accepted post, in ps.
     pub posting_ps: Option<Estimate>,
-    /// Latency from entry into the network to delivery.
+    /// Mean latency from network entry to delivery, in ps.
     pub network_latency_ps: Option<Estimate>,
-    /// Latency from entry into the network to the arrival of the head.
+    /// Mean latency from network entry to the arrival of the head, in ps.
     pub head_latency_ps: Option<Estimate>,
-    /// Switches traversed.
+    /// Mean number of switches traversed.
     pub hops: Option<Estimate>,
-    /// In-transit hosts passed.
+    /// Mean number of in-transit hosts traversed.
     pub in_transit_hosts: Option<Estimate>,
-    /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
+    /// Payload delivered in the window, in bytes per ps over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Growth of the backlog, as a fraction of the messages created and not dropped. Meaningless
-    /// for a backlogged class.
+    /// Growth of the backlog over the window, as a fraction of the messages created and not
+    /// dropped. Meaningless for a backlogged class.
     pub left_behind: Option<Estimate>,
-    /// Change of latencies over the window as a fraction of their mean, negative if they fall;
+    /// Change of latency over the window as a fraction of its mean, negative if latency falls;
     /// `None` without a trend ([`gingham_results::trend`]).
     pub latency_trend: Option<f64>,
     /// Change of the backlog (messages created, not dropped and not delivered) over the window, as
-    /// a fraction of its mean.
+    /// a fraction of its mean; `None` without a trend.
     pub backlog_trend: Option<f64>,
 }
 
 impl ClassReport {
-    /// Messages created in the window, not dropped and not delivered within the follow time.
+    /// Returns the number of messages created in the window that were neither dropped nor delivered
+    /// within the follow time.
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Whether the backlog grew by more than the half-width of its confidence interval.
+    /// Returns whether the backlog grew by more than the half-width of its confidence interval.
     pub fn is_saturated(&self) -> bool {
         let grew = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(grew)
     }
 }
 
-/// View of a collector over its window.
+/// Results of a collector over its measurement window.
 #[derive(Clone, Debug)]
 pub struct RunReport<'a> {
     collector: &'a Collector,
-    /// First sections of the measurement windows.
+    /// First section of each measurement window.
     beginnings: Beginnings,
-    /// End of all windows, as the index of the section after the last.
+    /// End of all windows, as an exclusive section index.
     sections: usize,
 }
 
@@ -100,29 +101,30 @@ impl<'a> RunReport<'a> {
         Self { collector, beginnings, sections }
     }
 
-    /// Window that channels, hosts and all classes that reach a steady state share.
+    /// Returns the window shared by channels, hosts and all classes that reach a steady state.
     pub fn window(&self) -> Window {
         self.window_from(self.beginnings.run)
     }
 
-    /// Window of a class: that of the run, unless the class reaches no steady state.
+    /// Returns the window of a class, which differs from [`Self::window`] only if the class reaches
+    /// no steady state.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
     }
 
-    /// Time from zero to the last delivery, if the workload ended within the run with every message
-    /// delivered.
+    /// Returns the time from zero to the last delivery; `None` unless the workload ended within the
+    /// run with every message delivered.
     pub fn makespan(&self) -> Option<Span> {
         let Collector { is_finished, last_delivery, .. } = self.collector;
         is_finished.then(|| last_delivery.since(Time::ZERO))
     }
 
-    /// Number of data packets of a class marked for one reason over the whole run.
+    /// Returns the number of data packets of a class that `trigger` marked over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.collector.marked_packets(class, trigger)
     }
 
-    /// Refused posts of a class over the whole run.
+    /// Returns the number of refused posts of a class over the whole run.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.collector.refused_posts(class)
     }
@@ -132,13 +134,13 @@ impl<'a> RunReport<'a> {
         Window { start, end, warm_up }
     }
 
-    /// Whether the confidence intervals are as narrow as the plan requires; true without a
+    /// Returns whether the confidence intervals are as narrow as the plan requires; true without a
     /// requirement.
     pub fn is_narrow_enough(&self) -> bool {
         self.collector.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width, 0))
     }
 
-    /// Results of a class in the window.
+    /// Returns the results of a class over its window.
     pub fn class(&self, class: ClassId) -> ClassReport {
         let whole = self.whole(class);
         ClassReport {
@@ -166,29 +168,29 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Latencies that the given fractions of the messages do not exceed (0.99: the 99th
-    /// percentile); `None` with fewer messages than `1 / (1 - share)`.
+    /// Returns the latency that each given fraction of messages does not exceed (0.99: the 99th
+    /// percentile); `None` for fewer messages than `1 / (1 - share)`.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
         shares.iter().map(|share| percentile(&merged, sections, *share)).collect()
     }
 
-    /// Quantile (`share`) of latency over the messages of all classes, each over its own window;
-    /// `None` with fewer messages than `1 / (1 - share)`.
+    /// Returns the latency quantile `share` over all classes, each in its own window; `None` for
+    /// fewer messages than `1 / (1 - share)`.
     pub fn percentile_of_all(&self, share: f64) -> Option<Span> {
         let merged = Merged::of(self.classes().flat_map(|class| self.latencies(class)));
         Some(percentile(&merged, &[], share)?.latency)
     }
 
-    /// Latency histogram of a class, without empty bins, ascending.
+    /// Returns the non-empty bins of a class's latency histogram in ascending order.
     pub fn histogram(&self, class: ClassId) -> Vec<Bar> {
         self.merged(class).bars()
     }
 
-    /// Time series of a class from time zero to the end of the window, in the steps of the plan or
-    /// in slices. Steps that end after the window are omitted, unless the end of the run cuts them
-    /// short.
+    /// Returns the time series of a class from time zero to the end of the window, in the steps of
+    /// the plan or in slices. Incomplete steps are omitted, except for a last step cut short by the
+    /// end of the run.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -204,38 +206,39 @@ impl<'a> RunReport<'a> {
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
-    /// Smallest mean network latency of any slice since time zero, in picoseconds; `None` without
-    /// deliveries.
+    /// Returns the smallest mean network latency of any slice since time zero, in ps; `None`
+    /// without deliveries.
     pub fn least_network_latency_ps(&self, class: ClassId) -> Option<f64> {
         let slices = self.collector.classes[class.index()].slices.range(0, usize::MAX);
         slices.iter().filter_map(Slice::network_latency_mean_ps).reduce(f64::min)
     }
 
-    /// Results of each channel in the window; `None` if the window is empty.
+    /// Returns the results of each channel over the window; `None` if the window is empty.
     pub fn channels(&self) -> impl Iterator<Item = Option<ChannelReport>> {
         let sections_ps = self.run_sections().map(|section| self.section_ps(section)).collect();
         self.collector.channels.reports(self.run_sections().start, sections_ps)
     }
 
-    /// Results of one channel; for all channels, use [`Self::channels`].
+    /// Returns the results of one channel; for all channels, use [`Self::channels`].
     pub fn channel(&self, channel: ChannelId) -> Option<ChannelReport> {
         self.channels().nth(channel.index()).expect("there is such a channel")
     }
 
-    /// Results of an in-transit host.
+    /// Returns the results of an in-transit host over the window.
     pub fn transit(&self, host: EndpointId) -> TransitReport {
         let Range { start, end } = self.run_sections();
         self.collector.transit.report(host, start, end)
     }
 
-    /// Contention coefficients in the steps of [`Self::series`]; empty unless packets choose paths
-    /// by contention.
+    /// Returns contention coefficients in the steps of [`Self::series`]; empty unless packets
+    /// choose their paths by contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
         let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// Sampled messages created in their class's window, by time of creation, source and number.
+    /// Returns the sampled messages created in their class's window, by creation time, source and
+    /// number.
     pub fn sample(&self) -> Vec<Delivery> {
         let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
         let within = |delivery: &&Delivery| {
@@ -248,7 +251,7 @@ impl<'a> RunReport<'a> {
         sample
     }
 
-    /// Messages created in the window and delivered, over all classes.
+    /// Returns the number of messages created in the window and delivered, over all classes.
     pub fn followed_messages(&self) -> u64 {
         let of = |class| self.whole(class).followed_messages;
         self.classes().map(of).sum()
@@ -258,23 +261,25 @@ impl<'a> RunReport<'a> {
         self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
     }
 
-    /// Whether at least `wanted` messages were followed after the warm-up of all classes.
+    /// Returns whether at least `wanted` messages created after the warm-up have been delivered,
+    /// and every class has reached a steady state.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
         self.has_settled() && self.followed_messages() >= wanted
     }
 
-    /// First section with messages that are not followed, once known.
+    /// Returns the exclusive end of the sections whose messages are followed to their delivery;
+    /// `usize::MAX` until known.
     pub(super) fn followed_until(&self) -> usize {
         self.collector.closed.unwrap_or(usize::MAX)
     }
 
-    /// End of the window, as the index of the section after the last.
+    /// Returns the end of the window as an exclusive section index.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }
 
-    /// Whether the half-widths relative to the means are at most `width`, with at least
-    /// `messages_min` messages after the warm-up.
+    /// Returns whether each class's half-width is at most `width` times its mean, with at least
+    /// `messages_min` followed messages.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
             let messages = self.whole(class).followed_messages;
@@ -296,8 +301,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Messages created, not dropped and not delivered, as a fraction of those created; with
-    /// Student's interval.
+    /// Returns the growth of the backlog as a fraction of the messages created and not dropped,
+    /// with a Student-t interval.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),
@@ -406,7 +411,7 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// Rise of the batch means as a fraction of their mean; `None` without a trend.
+/// Returns the rise of the batch means as a fraction of their mean; `None` without a trend.
 fn relative_trend(sections: &[Ratio]) -> Option<f64> {
     let mean = Estimate::of_sections(sections)?.mean;
     let rise = trend(&batch_means(sections))?;

@@ -1,7 +1,7 @@
-//! Time series of followed channels, from counts at the end of each step.
+//! Time series of followed channels, from cumulative counts at the end of each step.
 //!
-//! Invariant: a sample at an instant counts everything before that instant and nothing of it,
-//! whatever the order of events.
+//! Invariant: a sample includes all events before its time and no event at its time, regardless of
+//! the order of events.
 
 use super::ChannelCount;
 use super::follow::Steps;
@@ -12,34 +12,34 @@ use gingham_results::real;
 use gingham_topology::ChannelId;
 use std::ops::Range;
 
-/// Followed channel.
+/// Time series of a followed channel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkSeries {
-    /// Channel.
+    /// Identifier of the channel.
     pub channel: ChannelId,
     /// Steps from time zero to the end of the window.
     pub steps: Vec<LinkStep>,
 }
 
-/// Step of a followed channel.
+/// Step in the time series of a followed channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkStep {
     /// Start of the step.
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Fraction of the step in which the channel carried flits.
+    /// Fraction of the step during which the channel carried flits.
     pub utilisation: f64,
-    /// Mean utilisation over the steps centred on this one.
+    /// Mean utilisation over the smoothing window, which is centred on this step.
     pub utilisation_smoothed: f64,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
-    /// Followed channels, each with its time of a flit.
+    /// Followed channels, each with the duration of one flit.
     channels: Vec<(ChannelId, Span)>,
     steps: Steps,
-    /// Data and control flits that started, by step and then by channel.
+    /// Cumulative data and control flits that have started, by step and then by channel.
     flits: Vec<u64>,
 }
 
@@ -53,13 +53,11 @@ impl Samples {
         }
     }
 
-    /// Time of the next sample; `None` without followed channels or after the last sample.
     pub(super) fn next(&self) -> Option<Time> {
         let taken = self.flits.len().checked_div(self.channels.len())?;
         self.steps.end_of(taken)
     }
 
-    /// Adds a sample. `counts` are the totals before `time` for each followed channel.
     pub(super) fn add(&mut self, time: Time, counts: &[ChannelCount]) {
         assert_eq!(Some(time), self.next(), "samples are taken at the ends of steps");
         assert_eq!(counts.len(), self.channels.len(), "a count a followed channel");
@@ -79,9 +77,9 @@ impl Samples {
 }
 
 impl RunReport<'_> {
-    /// Series of the followed channels, in the order of the plan, from time zero to the end of the
-    /// window or the last sample. Steps after the window are omitted, as in [`Self::series`]. A
-    /// flit counts in the step in which it starts: utilisation may exceed 1 by one flit time.
+    /// Returns the series of the followed channels, in plan order, from time zero to the end of the
+    /// window or the last sample. Incomplete steps are omitted as in [`Self::series`]. A flit
+    /// counts in the step in which it starts, so utilisation may exceed 1 by one flit time.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Counts of active channels in one section.
 //!
-//! Memory and time are proportional to the active channels.
+//! Memory and time are proportional to the number of active channels.
 //!
 //! Invariant: channels are in ascending order.
 

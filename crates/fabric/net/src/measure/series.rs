@@ -1,21 +1,21 @@
-//! Time series of a class, from time zero to the end of the window.
+//! Time series of a traffic class.
 
 use super::Count;
 use super::slices::Slice;
 use gingham_kernel::Time;
 
-/// Step of a time series.
+/// Step in the time series of a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
     /// Start of the step.
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Messages created.
+    /// Messages created in the step.
     pub created: Count,
-    /// Messages delivered.
+    /// Messages delivered in the step.
     pub delivered: Count,
-    /// Mean latency of messages created in the step and delivered.
+    /// Mean latency of messages created in the step and delivered at any time, in ps.
     pub latency_mean_ps: Option<f64>,
 }
 

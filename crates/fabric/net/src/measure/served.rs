@@ -1,22 +1,23 @@
-//! Payload of a class by the endpoint that sends it and by the endpoint that receives it.
+//! Payload of a class, by source and by destination endpoint.
 //!
 //! ```text
-//!   endpoint     0       1       2    ...   since time zero: four sums in a row, two added to per event
+//!   endpoint     0       1       2    ...   since time zero: four sums each; an event adds to two
 //!   section 0    ....    ....    ....       differences at section ends, in one column (`columns`)
 //!   section 1    ....    ....    ....
 //! ```
 //!
-//! A mean over all hosts hides a starved host: Dally and Towles define throughput as the accepted
+//! A mean over all hosts hides starved hosts: Dally and Towles define throughput as the accepted
 //! traffic of the flow with the lowest service relative to its share ("Principles and Practices of
 //! Interconnection Networks", 2004, section 23.1 and chapter 25). Sums by source and by destination
-//! need 64 B to 1 KiB per endpoint and class; sums by flow would grow with the square of the hosts.
+//! need 64 B to 1 KiB per endpoint and class; sums by flow would grow with the square of the number
+//! of hosts.
 //!
-//! **Endpoints that fall behind.** The share left behind is the payload created less the payload
-//! delivered, over the payload created, with an interval from batch means. Each of `n` endpoints is
-//! tested at the probability [`FAMILY_CHANCE`] `/ n` (Bonferroni): at most one run in a hundred
-//! names an endpoint without a growing backlog.
+//! **Endpoints that fall behind.** The fraction left behind is the backlog growth (payload created
+//! minus delivered) divided by the created payload, with an interval from batch means. Each of `n`
+//! endpoints is tested at the probability [`FAMILY_CHANCE`] `/ n` (Bonferroni): at most one run in
+//! a hundred names an endpoint without a growing backlog.
 //!
-//! Invariant: the sums over endpoints are those of the slices of the class.
+//! Invariant: sums over endpoints equal sums over the slices of the class.
 
 use super::columns::Column;
 use super::report::RunReport;
@@ -25,7 +26,7 @@ use gingham_results::{Estimate, Ratio, real, student_t_beyond};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
-/// Probability that any endpoint of a class is wrongly found to fall behind, for sources and
+/// Probability of wrongly finding that any endpoint of a class falls behind, for sources and
 /// destinations separately.
 pub const FAMILY_CHANCE: f64 = 0.01;
 
@@ -35,33 +36,32 @@ enum End {
     Destination,
 }
 
-/// Traffic sent, or received, by one endpoint in the window.
+/// Traffic of one source or destination over the measurement window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndpointReport {
-    /// Endpoint.
+    /// Identifier of the endpoint.
     pub endpoint: EndpointId,
-    /// Payload created, less that dropped by policing.
+    /// Created payload, without payload dropped by policing.
     pub created_bytes: u64,
-    /// Payload delivered, regardless of the time of creation.
+    /// Delivered payload, regardless of creation time.
     pub delivered_bytes: u64,
-    /// Payload left behind, as a fraction of the payload created: mean, and distance to the lower
-    /// end of the one-sided interval at [`FAMILY_CHANCE`].
+    /// Fraction of the created payload left behind. The half-width is the distance to the lower end
+    /// of the one-sided interval at [`FAMILY_CHANCE`].
     pub left_behind: Option<Estimate>,
 }
 
 impl EndpointReport {
-    /// Whether the fraction left behind exceeds `share` significantly.
+    /// Returns whether the fraction left behind exceeds `share` and is significantly above zero.
     pub fn falls_behind(&self, share: f64) -> bool {
         let grows = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(|left| left.mean > share && grows(left))
     }
 }
 
-/// Kinds of sums, in the order of their places in a row.
+/// Kinds of sums, in index order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sum {
     Sent,
-    /// Payload created by the endpoint that was delivered.
     SentDelivered,
     Destined,
     Received,
@@ -69,8 +69,8 @@ enum Sum {
 
 const SUMS: usize = 4;
 
-/// Index of a sum, by endpoint and then by kind: the sums of one endpoint that a message changes
-/// lie in one cache line.
+/// Returns the index of a sum, by endpoint and then by kind, so that all sums of an endpoint share
+/// a cache line.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize
@@ -78,11 +78,11 @@ fn place(endpoint: EndpointId, sum: Sum) -> usize {
 
 #[derive(Clone, Debug)]
 pub(super) struct ServedCollector {
-    /// Sums since time zero, by [`place`].
+    /// Cumulative sums since time zero, by [`place`].
     totals: Box<[u64]>,
-    /// Sums at the end of the last section, by [`place`].
+    /// Value of `totals` at the end of the last section.
     last: Box<[u64]>,
-    /// Differences in each section, by [`place`].
+    /// Growth of `totals` in each section.
     sections: Vec<Column>,
 }
 
@@ -129,7 +129,7 @@ impl ServedCollector {
         self.totals.len() / SUMS
     }
 
-    /// Payload created and payload delivered in each section.
+    /// Returns payload bytes created and delivered, by section.
     fn counts(
         &self,
         end: End,
@@ -146,14 +146,14 @@ impl ServedCollector {
 }
 
 impl RunReport<'_> {
-    /// Payload of a class in its window for each source, ascending; endpoints without any are
-    /// omitted.
+    /// Returns the payload of a class in its window by source, ascending; sources without payload
+    /// are omitted.
     pub fn served_senders(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Source)
     }
 
-    /// Payload of a class in its window for each destination, ascending; endpoints without any are
-    /// omitted.
+    /// Returns the payload of a class in its window by destination, ascending; destinations without
+    /// payload are omitted.
     pub fn served_destinations(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Destination)
     }
@@ -181,13 +181,13 @@ impl RunReport<'_> {
     }
 }
 
-/// Growth of the backlog as a fraction of the payload created.
+/// Returns the backlog growth as a fraction of the created payload.
 fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     let [created, delivered] = [created, delivered].map(|bytes| real(bytes.into()));
     Ratio { sum: created - delivered, over: created }
 }
 
-/// Critical value of Student's t; the last result is cached.
+/// Critical value of Student's t, with the last result cached.
 struct Point {
     chance: f64,
     last: Option<(u32, f64)>,
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn false_positive_rate_of_lagging_endpoints_is_as_specified() {
         // Independent changes with mean zero are the worst case: of 40,000 tests at 0.1 %, 40
-        // should fail, with a standard deviation of 6.3.
+        // should report an endpoint, with a standard deviation of 6.3.
         let mut stream = Stream::new(1, "served", Purpose::Arrival);
         let mut point = Point::of_family(10);
         let mut named = 0;

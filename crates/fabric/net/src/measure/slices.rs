@@ -1,4 +1,4 @@
-//! Sums over slices of simulated time, by class.
+//! Message and latency sums of a class, by slice of simulated time.
 
 use super::Count;
 use super::grid::SLICES_MAX;
@@ -12,23 +12,20 @@ pub(super) struct Slice {
     pub(super) created: Count,
     /// Messages created in the slice and dropped by policing.
     pub(super) dropped: Count,
-    /// Messages delivered in the slice, created at any time.
+    /// Messages delivered in the slice, regardless of creation time.
     pub(super) delivered: Count,
     pub(super) delivered_wire_bytes: u64,
-    /// Messages created in the slice and delivered at any time; all fields below describe these.
+    /// Messages created in the slice and delivered at any time; the fields below cover only these
+    /// messages.
     pub(super) followed_messages: u64,
-    /// Messages delayed by policing.
     pub(super) delayed_messages: u64,
-    /// Messages demoted by policing.
     pub(super) demoted_messages: u64,
     pub(super) latency_sum_ps: u128,
-    /// Sum of latencies from the accepted post on.
+    /// Sum of latencies from the accepted post to delivery.
     pub(super) posted_latency_sum_ps: u128,
     pub(super) network_latency_sum_ps: u128,
     pub(super) head_latency_sum_ps: u128,
-    /// Sum of the numbers of switches traversed.
     pub(super) hops_sum: u64,
-    /// Sum of the numbers of in-transit hosts passed.
     pub(super) in_transit_hosts_sum: u64,
 }
 
@@ -61,12 +58,13 @@ impl Slice {
         (messages > 0).then(|| real(self.network_latency_sum_ps) / real(messages))
     }
 
-    /// Messages created in the slice that are neither dropped nor delivered.
+    /// Returns the number of messages created in the slice and neither dropped nor delivered.
     pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Growth of the backlog: messages created and not dropped, less those delivered in the slice.
+    /// Returns the backlog growth: messages created and not dropped, minus messages delivered in
+    /// the slice.
     pub(super) fn left_messages(&self) -> f64 {
         let created = real(u128::from(self.created.messages - self.dropped.messages));
         created - real(u128::from(self.delivered.messages))
@@ -100,7 +98,7 @@ impl<'a> Sum<&'a Self> for Slice {
     }
 }
 
-/// Slices from time zero on; slices after the last one in the list are empty.
+/// Slices from time zero on; slices beyond the list are empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Slices {
     slices: Vec<Slice>,
@@ -125,7 +123,7 @@ impl Slices {
         self.slices.resize(index + 1, Slice::default());
     }
 
-    /// Slices `from..to`, without those after the end of the list.
+    /// Returns slices `from..to`, without those beyond the list.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Slice] {
         let to = to.min(self.slices.len());
         &self.slices[from.min(to)..to]
@@ -161,7 +159,8 @@ mod tests {
         slices.double();
         assert_eq!(slices.range(0, SLICES_MAX).len(), 512);
         assert_eq!(slices.sum(0, SLICES_MAX), before);
-        // Slice 1 now holds the old 2 and 3; the last one only the old 1,022.
+        // Slice 1 now contains the old slices 2 and 3; the last slice contains only the old slice
+        // 1,022.
         assert_eq!((slices.at(1).latency_sum_ps, slices.at(1).hops_sum), (5, 10));
         assert_eq!((slices.at(511).latency_sum_ps, slices.at(511).created.messages), (1_022, 1));
     }

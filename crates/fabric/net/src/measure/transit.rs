@@ -1,4 +1,4 @@
-//! Statistics of in-transit hosts, by section.
+//! Statistics of in-transit hosts, which store and re-inject packets, by section.
 
 use super::grid::SECTIONS_MAX;
 use gingham_kernel::Span;
@@ -7,16 +7,16 @@ use gingham_topology::EndpointId;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Results of an in-transit host in the window.
+/// Results of an in-transit host over the measurement window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct TransitReport {
-    /// Re-injections that started.
+    /// Packets whose re-injection started.
     pub reinjected_packets: u64,
-    /// Packets that went through the host's memory.
+    /// Packets that went through the host's memory because the buffer pool was full.
     pub spilled_packets: u64,
-    /// Mean time from when a packet is ready to its re-injection.
+    /// Mean time from the end of a packet's preparation to its re-injection, in ps.
     pub wait_mean_ps: Option<f64>,
-    /// Highest fill level of the pool over the whole run.
+    /// Maximum fill level of the buffer pool over the whole run.
     pub pool_peak_bytes: u64,
 }
 
@@ -44,13 +44,13 @@ impl Sum for TransitCount {
     }
 }
 
-/// Counts of in-transit hosts; uses no memory without such hosts.
+/// Counts of in-transit hosts; uses no memory in networks without such hosts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TransitCollector {
     endpoints: usize,
-    /// Counts by section and then by endpoint, up to the last endpoint with activity.
+    /// Counts by section and then by endpoint, up to the last section with activity.
     sections: Vec<TransitCount>,
-    /// For each endpoint: highest fill level of its pool; empty until a pool is used.
+    /// Maximum pool fill level of each endpoint; empty until a pool is used.
     pool_peaks_bytes: Vec<u64>,
 }
 
@@ -127,7 +127,7 @@ mod tests {
         collector.count_spilled(4, host);
         collector.note_pool(host, 70);
         collector.note_pool(host, 50);
-        // In sections 2 and 3, three packets waited 20 and four waited 30.
+        // In sections 2 and 3, three packets waited 20 ps each and four packets 30 ps each.
         let two = collector.report(host, 2, 4);
         let expected = TransitReport {
             reinjected_packets: 7,

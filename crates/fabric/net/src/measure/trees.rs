@@ -6,9 +6,10 @@
 //!   life              ├── birth       death ──┤        greatest: 5, at inspection 3
 //! ```
 //!
-//! Trees with one root at consecutive inspections are one tree; all knots of an inspection are one.
+//! Trees with the same root at consecutive inspections count as one tree; all knots of an
+//! inspection count as one.
 //!
-//! Invariant: an inspection at an instant sees everything before that instant and nothing of it.
+//! Invariant: an inspection sees all events before its time, and no event at its time.
 
 use super::follow::Steps;
 use crate::congestion::Tree;
@@ -17,33 +18,33 @@ use gingham_kernel::Time;
 use gingham_topology::ChannelId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tree at one inspection.
+/// Congestion tree at one inspection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeStep {
     /// Time of the inspection.
     pub time: Time,
-    /// Root; `None` for a knot.
+    /// Root channel; `None` for a knot (waits in a cycle).
     pub root: Option<ChannelId>,
-    /// Branches, counted as lanes.
+    /// Number of branches, counted as lanes.
     pub branches: usize,
-    /// Leaves among the branches.
+    /// Number of leaves among the branches.
     pub leaves: usize,
-    /// Branches from the farthest leaf to the root.
+    /// Number of branches from the farthest leaf to the root.
     pub depth: usize,
     /// Number of hosts whose own channel is a branch.
     pub hosts: usize,
-    /// Flows that feed the tree.
+    /// Number of flows that feed the tree.
     pub feeding: usize,
-    /// Victim flows.
+    /// Number of victim flows.
     pub victims: usize,
-    /// Packets in the tree.
+    /// Number of packets in the tree.
     pub packets: usize,
 }
 
-/// Tree from its birth to its death.
+/// Congestion tree from its birth to its death.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeLife {
-    /// Root; `None` for a knot.
+    /// Root channel; `None` for a knot.
     pub root: Option<ChannelId>,
     /// Time of the first inspection that found the tree.
     pub born: Time,
@@ -51,11 +52,11 @@ pub struct TreeLife {
     pub died: Option<Time>,
     /// Number of inspections that found the tree.
     pub samples: usize,
-    /// First inspection with the maximum number of branches.
+    /// State at the first inspection with the maximum number of branches.
     pub greatest: TreeStep,
 }
 
-/// Numbers of inspections that found a channel in each role, in any tree.
+/// Number of inspections that found a channel in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelRoles {
     /// Inspections with the channel as a root.
@@ -66,16 +67,16 @@ pub struct ChannelRoles {
     pub leaf: usize,
 }
 
-/// Numbers of inspections that found a flow in each role, in any tree.
+/// Number of inspections that found a flow in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowRoles {
     /// Inspections in which the flow feeds a tree.
     pub feeding: usize,
-    /// Inspections in which the flow is a victim of a tree and feeds none.
+    /// Inspections in which the flow is a victim of a tree and feeds no tree.
     pub victim: usize,
 }
 
-/// Trees of a run.
+/// Congestion trees of a run.
 #[derive(Clone, Debug)]
 pub struct Trees {
     samples: Steps,
@@ -143,22 +144,22 @@ impl Trees {
         self.times.len()
     }
 
-    /// Trees by inspection and then by root.
+    /// Returns the trees by inspection and then by root.
     pub fn steps(&self) -> &[TreeStep] {
         &self.steps
     }
 
-    /// Channels that were in any tree, ascending.
+    /// Returns the channels that were in any tree, ascending.
     pub fn channels(&self) -> impl Iterator<Item = (ChannelId, ChannelRoles)> {
         self.channels.iter().map(|(channel, roles)| (*channel, *roles))
     }
 
-    /// Flows with packets in any tree, ascending.
+    /// Returns the flows with packets in any tree, ascending.
     pub fn flows(&self) -> impl Iterator<Item = (FlowKey, FlowRoles)> {
         self.flows.iter().map(|(flow, roles)| (*flow, *roles))
     }
 
-    /// Trees by birth and then by root, knots last.
+    /// Returns tree lifetimes by birth and then by root, knots last.
     pub fn lives(&self) -> Vec<TreeLife> {
         let mut lives: Vec<TreeLife> = Vec::new();
         let mut alive: BTreeMap<Option<ChannelId>, usize> = BTreeMap::new();
@@ -192,7 +193,8 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// Run of 60 ps, inspected every 10 ps, with these numbers of branches of a root.
+    /// Inspects a run of 60 ps every 10 ps, finding a tree with the given number of branches each
+    /// time.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),

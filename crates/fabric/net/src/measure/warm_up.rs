@@ -1,9 +1,9 @@
-//! MSER-5: the length of the warm-up at the start of a series.
+//! MSER-5: length of the warm-up at the start of a series.
 //!
 //! ```text
 //!                     *  * **  *     *
-//!   latency        * *  *    *  * *** * *        cutting d of n values leaves a mean with a standard
-//!               * *                              error; the best d is that with the smallest
+//!   latency        * *  *    *  * *** * *        cutting the first d of n values leaves a mean
+//!                * *                              with a standard error, which the best d minimises
 //!              *
 //!             |---|
 //!               d
@@ -11,30 +11,33 @@
 //!
 //! The marginal standard error rule (White, "An Effective Truncation Heuristic for Bias Reduction
 //! in Simulation Output", Simulation 69(6), 1997; in batches of five: White, Cobb and Spratt, WSC
-//! 2000; Franklin and White, WSC 2008) cuts the `d` values for which
+//! 2000; Franklin and White, WSC 2008) cuts the first `d` values, where `d` is at most `n / 2` and
+//! minimises
 //!
 //! ```text
-//!   MSER(d) = sum over i >= d of (x_i - mean of those)^2 / (n - d)^2
+//!   MSER(d) = sum over i >= d of (x_i - mean of all x_i, i >= d)^2 / (n - d)^2
 //! ```
 //!
-//! is smallest, `d` being at most half of `n`. Near saturation the plain rule cuts behind a burst
-//! of latencies: the mean of the rest is too low. *(ours)* The values are therefore logarithms,
-//! which make a burst less of an outlier and the empty start more of one; and the shallowest cut
-//! with an MSER within a tenth of the smallest is used. If that lies in the last fifth of the half,
-//! the series is too short to tell.
+//! Near saturation this rule cuts behind a burst of high latencies, so that the mean of the rest is
+//! too low. *(ours)* The values are therefore logarithms, in which a burst is less of an outlier
+//! and the empty start more of one, and the shallowest cut with an MSER within a tenth of the
+//! minimum is used. If this cut lies in the last fifth of the first half, the series is too short
+//! to tell.
 //!
 //! A network fills from empty: high values at the start are mostly chance, and cutting them makes
-//! the mean too low and its interval too narrow. They are cut only if this halves the MSER.
-//! *(ours)* Figures: `docs/concepts/measurement.md`.
+//! the mean too low and its interval too narrow. They are cut only if this more than halves the
+//! MSER. *(ours)* Figures: `docs/concepts/measurement.md`.
 
-/// *(ours)*, by judgement: of ten values, at most three are cut.
+/// Fewest values for a decision *(ours)*; of ten values, at most three are cut.
 pub(super) const VALUES_MIN: usize = 10;
-/// Largest MSER of an acceptable cut, as a multiple of the smallest.
+/// Largest MSER of an acceptable cut, as a multiple of the smallest MSER.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Largest MSER without a cut at which high values are kept, as a multiple of the smallest.
+/// Largest MSER of the uncut series at which high initial values are kept, as a multiple of the
+/// smallest MSER.
 const KEEPS_HIGH: f64 = 2.0;
 
-/// Number of first latencies that are warm-up; `None` if the series is too short to tell.
+/// Returns the number of initial latencies that belong to the warm-up; `None` if the series is too
+/// short to tell.
 pub(super) fn truncation(latencies: &[f64]) -> Option<usize> {
     if latencies.len() < VALUES_MIN {
         return None;
@@ -58,9 +61,9 @@ fn falls_at(cut: usize, values: &[f64]) -> bool {
     cut > 0 && mean(before) > mean(after)
 }
 
-/// Returns `(d, MSER(d))` for every cut that leaves a value, the deepest first.
+/// Returns `(d, MSER(d))` for every cut that leaves a value, deepest cut first.
 fn marginal_errors(values: &[f64]) -> impl Iterator<Item = (usize, f64)> {
-    // Differences from one value lose fewer digits than the values.
+    // Differences from one value lose fewer digits than the values themselves.
     let origin = values[values.len() - 1];
     let mut sums = (0.0, 0.0, 0.0);
     values.iter().enumerate().rev().map(move |(cut, value)| {
@@ -87,7 +90,7 @@ mod tests {
 
     #[test]
     fn marginal_errors_match_the_mser_definition() {
-        // 4, 0, 2, 0, 2, ...
+        // Series: 4, 0, 2, 0, 2, ...
         let values: Vec<f64> = (0..12)
             .map(|index| if index == 0 { 4.0 } else { f64::from(index % 2) * -2.0 + 2.0 })
             .collect();
@@ -132,8 +135,8 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // The smallest MSER is that of a cut after one high value, but hardly smaller than without
-        // a cut.
+        // The smallest MSER belongs to a cut after one high value, but is hardly smaller than
+        // without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn random_waits_are_rarely_truncated() {
-        // One latency of ten includes a wait; no value is warm-up.
+        // One latency in ten includes a wait; no value belongs to the warm-up.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
         let mut cut = 0;
         for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! The measurement window of a run.
+//! Measurement window of a run.
 
 use super::class::{ClassCollector, SLICES_PER_VALUE};
 use super::grid::{Grid, SLICES_PER_SECTION};
@@ -8,37 +8,38 @@ use gingham_kernel::{Span, Time};
 /// Method that determined the start of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmUp {
-    /// The plan gives the start.
+    /// The plan sets the start.
     Given,
     /// MSER-5 found the start.
     Found,
-    /// The run is too short: MSER-5 would cut more than half, and the window is the second half.
-    /// Holds for the run if it holds for every class with enough data.
+    /// The run is too short: MSER-5 would cut more than half, so the window is the second half.
+    /// Applies to the run if it applies to every class with enough data.
     TooShort,
-    /// There is no warm-up: the workload ended within the run, and the window covers all of it.
+    /// The workload ended within the run, and the window covers all of it.
     Whole,
 }
 
-/// Part of a run that its results describe.
+/// Part of a run that the results describe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// Start, at a section boundary.
+    /// Start time, at a section boundary.
     pub start: Time,
-    /// End.
+    /// End time, exclusive.
     pub end: Time,
     /// Method that determined the start.
     pub warm_up: WarmUp,
 }
 
 impl Window {
-    /// Length of the window.
+    /// Returns the length of the window.
     pub fn span(&self) -> Span {
         self.end.since(self.start)
     }
 }
 
-/// Starts of the windows. Classes that reach a steady state share the window of the run, which
-/// starts when all of them have; any other class has the second half.
+/// Starts of the measurement windows, as sections. Classes that reach a steady state share the
+/// window of the run, which starts once all of them are steady; any other class uses the second
+/// half of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Beginnings {
     pub(super) run: (usize, WarmUp),
@@ -46,7 +47,7 @@ pub(super) struct Beginnings {
 }
 
 impl Beginnings {
-    /// Starts all windows at time zero, after the end of the workload.
+    /// Starts all windows at time zero, for a workload that ended within the run.
     pub(super) fn of_whole(classes: usize) -> Self {
         let first = (0, WarmUp::Whole);
         Self { run: first, classes: vec![first; classes] }
@@ -80,11 +81,11 @@ impl Beginnings {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Settled {
-    /// The class reaches a steady state at the start of this section.
+    /// The class is in a steady state from the start of this section.
     From(usize),
-    /// The class reaches none in the first half, or there are too few sections to tell.
+    /// The class reaches no steady state in the first half, or there are too few sections to tell.
     Never,
-    /// The class stops before the end, or has too few messages to tell.
+    /// The class stops before the end of the run, or has too few messages to tell.
     Silent,
 }
 

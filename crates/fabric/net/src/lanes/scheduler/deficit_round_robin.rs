@@ -1,4 +1,4 @@
-//! Deficit round robin: a quantum of bytes per turn that must not be exceeded.
+//! Deficit round robin: a quantum of bytes per turn, never exceeded.
 
 use super::{DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, quanta_of, with_quantum};
 use gingham_kernel::Bytes;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeficitRoundRobin {
-    /// Quanta, in bytes per turn, by lane, at least a flit; `0 B` for a lane that is never served
-    /// and that no class may use.
+    /// Quantum of each lane in bytes per turn, at least one flit; `0 B` for a lane that is never
+    /// served and that no class may use.
     pub quanta: Vec<Bytes>,
-    /// Unit of choice.
+    /// Scheduling unit: flit or packet.
     #[serde(default)]
     pub by: Granularity,
 }

@@ -1,4 +1,4 @@
-//! Deadline clock of one stream.
+//! Clock that sets frame deadlines for one stream.
 
 use crate::traffic::DeadlinePlan;
 use gingham_kernel::{Span, Time};
@@ -7,9 +7,9 @@ use gingham_kernel::{Span, Time};
 pub(super) struct Clock {
     interval: Span,
     plan: DeadlinePlan,
-    /// State of the clock, once a frame has arrived.
+    /// Clock state; `None` until the first frame arrives.
     running: Option<Running>,
-    /// Frames that have arrived, including those of the warm-up.
+    /// Number of arrived frames, including warm-up frames.
     pub(super) delivered: u32,
     pub(super) sums: FrameSums,
 }
@@ -19,23 +19,23 @@ struct Running {
     due: Time,
     /// Deadline of the next frame by the fixed clock, without slack.
     fixed: Time,
-    /// Arrival of the previous frame, if it arrived.
+    /// Arrival time of the previous frame; `None` if that frame was lost.
     before: Option<Time>,
 }
 
-/// Sums over the counted frames.
+/// Sums over the frames after the warm-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FrameSums {
     pub(super) frames: u32,
     pub(super) missed: u32,
     pub(super) late_ps: u128,
-    /// Frames later than the deadline of the fixed clock plus its slack.
+    /// Frames that arrived after the fixed clock's deadline plus slack.
     pub(super) missed_fixed: u32,
-    /// Frames that arrived after an arrived predecessor.
+    /// Intervals between consecutive frames that both arrived.
     pub(super) intervals: u32,
-    /// Sum of the excess of these intervals over the planned one.
+    /// Total excess of these intervals over the planned interval.
     pub(super) excess_ps: i128,
-    /// Sum of the squares of these excesses.
+    /// Sum of the squared excesses, in ps².
     pub(super) excess_squared_ps: u128,
 }
 
@@ -77,7 +77,7 @@ impl Clock {
         });
     }
 
-    /// Advances the clock by a frame that will never arrive.
+    /// Advances the clock past a frame that will never arrive.
     pub(super) fn skip(&mut self) {
         let interval = self.interval;
         if let Some(running) = &mut self.running {

@@ -1,7 +1,7 @@
-//! Results of streams and their deadlines, by stream and by class.
+//! Deadline results, by stream and by class.
 //!
-//! The streams of a class are treated as replications (ratio estimator, Student's t), although
-//! streams that contend with each other are not independent.
+//! Confidence intervals treat the streams of a class as replications (ratio estimator, Student's
+//! t), although contending streams are not independent.
 
 use super::Deadlines;
 use super::clock::FrameSums;
@@ -9,36 +9,37 @@ use super::stream::StreamFrames;
 use crate::{ClassId, Plan, StreamId};
 use gingham_results::{Estimate, Ratio, student_t};
 
-/// Results of one stream, over its counted frames unless stated otherwise.
+/// Deadline results of one stream. Unless stated otherwise, they cover the counted frames: those
+/// after the warm-up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StreamReport {
-    /// Stream.
+    /// Identifier of the stream.
     pub stream: StreamId,
     /// Class of the stream.
     pub class: ClassId,
-    /// Frames that have started.
+    /// Frames with at least one created message, including the warm-up.
     pub begun_frames: u32,
-    /// Frames with a message dropped by policing.
+    /// Frames with a message dropped by policing, including the warm-up.
     pub lost_frames: u32,
     /// Warm-up frames that have arrived.
     pub warm_up_frames: u32,
     /// Counted frames that have arrived.
     pub frames: u32,
-    /// Counted frames that missed their deadline.
+    /// Counted frames that arrived after their deadline.
     pub missed_frames: u32,
-    /// Mean lateness of missed frames.
+    /// Mean lateness of missed frames, in ps; `None` without misses.
     pub late_mean_ps: Option<f64>,
-    /// Fraction of missed frames to expect if frames were independent.
+    /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
-    /// Frames later than the deadline of the fixed clock plus its slack.
+    /// Frames that arrived after the fixed clock's deadline plus slack.
     pub missed_fixed_frames: u32,
-    /// Mean time between deliveries.
+    /// Mean time between consecutive frame arrivals, in ps.
     pub interval_mean_ps: Option<f64>,
-    /// Standard deviation of the time between deliveries.
+    /// Standard deviation of the time between frame arrivals, in ps.
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// Results of all streams of a class.
+/// Deadline results over all streams of a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassDeadlines {
     /// Number of streams.
@@ -49,25 +50,25 @@ pub struct ClassDeadlines {
     pub frames: u64,
     /// Frames with a message dropped by policing.
     pub lost_frames: u64,
-    /// Counted frames that missed their deadline.
+    /// Counted frames that arrived after their deadline.
     pub missed_frames: u64,
-    /// DMP: fraction of missed frames.
+    /// Fraction of missed frames (DMP).
     pub missed: Option<Estimate>,
-    /// DMT: mean lateness of missed frames.
+    /// Mean lateness of missed frames, in ps (DMT).
     pub late_ps: Option<Estimate>,
-    /// Fraction of missed frames to expect if frames were independent.
+    /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
-    /// Fraction of frames later than the deadline of the fixed clock plus its slack.
+    /// Fraction of frames that arrived after the fixed clock's deadline plus slack.
     pub missed_fixed: Option<Estimate>,
-    /// Mean time between deliveries.
+    /// Mean time between consecutive frame arrivals, in ps.
     pub interval_ps: Option<Estimate>,
-    /// Standard deviation of the time between deliveries within streams.
+    /// Standard deviation of the time between frame arrivals within a stream, in ps.
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// Expected fraction of records among `frames` frames that follow `before` others, if all are
-/// independent and identically distributed. The very first frame sets the clock and is not a
-/// record. `None` without frames.
+/// Returns the expected fraction of records (frames later than all before) among `frames` frames
+/// that follow `before` others, if all are independent and identically distributed. The very first
+/// frame sets the clock and is not a record. `None` without frames.
 pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
     (frames > 0).then(|| records(before, frames) / f64::from(frames))
 }
@@ -79,7 +80,7 @@ fn records(before: u32, frames: u32) -> f64 {
 }
 
 impl Deadlines {
-    /// Results of each stream.
+    /// Returns the results of each stream; `None` for a stream without frames.
     pub fn streams<'a>(
         &'a self,
         plan: &'a Plan,
@@ -90,7 +91,7 @@ impl Deadlines {
         plan.streams().zip(&self.streams).enumerate().map(of)
     }
 
-    /// Results of a class; `None` without frames.
+    /// Returns the results of a class; `None` if no stream of the class has frames.
     pub fn class(&self, plan: &Plan, class: ClassId) -> Option<ClassDeadlines> {
         let streams = plan.streams().zip(&self.streams);
         let own = streams.filter(|((of, _, _), _)| *of == class);
@@ -144,13 +145,13 @@ impl StreamFrames {
         }
     }
 
-    /// Number of missed frames to expect if frames were independent.
+    /// Returns the expected number of missed frames if frames were independent.
     fn records(&self) -> f64 {
         records(self.clock.warm_up_frames(), self.clock.sums.frames)
     }
 }
 
-/// Standard deviation of intervals around the means of their streams.
+/// Returns the pooled standard deviation of intervals around the means of their streams, in ps.
 fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0.0);
     for sums in streams.iter().map(|frames| &frames.clock.sums).filter(|sums| sums.intervals > 1) {
@@ -161,7 +162,8 @@ fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
 }
 
-/// Mean over streams, treated as replications, with a confidence interval for at least two.
+/// Returns the mean over streams, treated as replications; the confidence interval needs at least
+/// two streams with data.
 pub fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
     let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
     let sum: f64 = filled.iter().map(|stream| stream.sum).sum();

@@ -1,4 +1,4 @@
-//! Frames of one stream in progress, and their arrivals.
+//! Frame states of one stream.
 
 use super::clock::Clock;
 use crate::traffic::{FramePart, FramePlan};
@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
-    /// Frames that have started; the last of these are in progress.
+    /// Number of frames that have started, including those in flight.
     pub(super) begun: u32,
-    /// Frames in progress, from the first one that is not yet judged.
+    /// Started frames in numerical order, from the first one whose messages have not all arrived or
+    /// been dropped.
     in_flight: VecDeque<Frame>,
     pub(super) lost: u32,
     pub(super) clock: Clock,
@@ -29,7 +30,7 @@ impl StreamFrames {
         Self { begun: 0, in_flight: VecDeque::new(), lost: 0, clock }
     }
 
-    /// Counts a created message of the current frame, or of a new one.
+    /// Counts a created message, which may start a new frame.
     pub(super) fn created(&mut self, part: FramePart) {
         if part.number == self.begun {
             self.begun += 1;
@@ -57,7 +58,7 @@ impl StreamFrames {
         &mut self.in_flight[part.number as usize - first]
     }
 
-    /// Judges frames in order, up to the first incomplete one.
+    /// Counts complete frames in order, up to the first incomplete frame.
     fn judge(&mut self) {
         while let Some(frame) = self.in_flight.front().copied().filter(|frame| frame.left == 0) {
             self.in_flight.pop_front();

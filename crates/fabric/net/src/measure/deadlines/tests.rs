@@ -1,4 +1,4 @@
-//! Deadlines of streams' frames, calculated by hand.
+//! Hand-calculated deadlines of frames.
 
 use super::clock::{Clock, FrameSums};
 use super::report::{law_of_records, over_streams};
@@ -14,7 +14,7 @@ fn deadlines(warm_up_frames: u32, slack: u64) -> DeadlinePlan {
     DeadlinePlan { warm_up_frames, slack: Span::from_ps(slack) }
 }
 
-/// Sums for frames that are complete at these times.
+/// Returns the sums for frames that arrive at the given times, in ps.
 fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     let mut clock = Clock::new(Span::from_ps(T), plan);
     for ps in arrivals {
@@ -23,7 +23,8 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     clock.sums
 }
 
-/// Deadlines: none, 1100, 1200, 1330, 1440, 1540. The third frame is 30 late, the fourth 10.
+/// Arrival times in ps. Deadlines: none, 1100, 1200, 1330, 1440, 1540; the third frame is 30 ps
+/// late, the fourth 10 ps.
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]
@@ -36,9 +37,9 @@ fn late_frame_resets_the_deadline_clock() {
 
 #[test]
 fn fixed_deadline_clock_starts_at_the_first_frame() {
-    // Deadlines of the fixed clock: 1000, 1100, 1200, 1300, 1400, 1500.
+    // Deadlines of the fixed clock: 1000, 1100, 1200, 1300, 1400, 1500 ps.
     assert_eq!(sums(deadlines(0, 0), &ARRIVALS).missed_fixed, 4);
-    // With 30 of slack, the frames at 1230 and 1430 are just in time.
+    // With 30 ps of slack, the frames at 1230 and 1430 ps are just in time.
     assert_eq!(sums(deadlines(0, 30), &ARRIVALS).missed_fixed, 2);
 }
 
@@ -73,7 +74,7 @@ fn frame_arrives_with_its_last_message_and_in_frame_order() {
     create(&mut stream, 0, 2);
     create(&mut stream, 1, 2);
     create(&mut stream, 2, 1);
-    // Frame 1 is complete at 30, before frame 0 at 40; the deadline of frame 2 is 40 + 200.
+    // Frame 1 is complete at 30 ps, before frame 0 at 40 ps. Frame 2 is due at 40 + 200 ps.
     for (ps, number, messages) in [(10, 1, 2), (20, 0, 2), (30, 1, 2)] {
         stream.delivered(part(number, messages), Time::from_ps(ps));
         assert_eq!(stream.clock.delivered, 0);
@@ -83,7 +84,7 @@ fn frame_arrives_with_its_last_message_and_in_frame_order() {
     stream.delivered(part(2, 1), Time::from_ps(241));
     let found = stream.clock.sums;
     assert_eq!((found.frames, found.missed, found.late_ps), (3, 1, 1));
-    // Intervals from 40 back to 30, and on to 241.
+    // The intervals lead from 40 ps back to 30 ps, and on to 241 ps.
     assert_eq!((found.intervals, found.excess_ps), (2, -110 + 111));
 }
 
@@ -109,11 +110,11 @@ fn record_law_matches_values_computed_by_hand() {
     assert!(close(law_of_records(0, 3), 5.0 / 18.0));
     assert!(close(law_of_records(1, 2), 5.0 / 12.0));
     assert_eq!(law_of_records(100, 0), None);
-    // The exact value is about ln(400.5 / 100.5) / 300.
+    // Approximated by ln(400.5 / 100.5) / 300.
     assert!((law_of_records(100, 300).unwrap() - 0.004_608).abs() < 1e-6);
 }
 
-/// Fraction of missed frames, with independent lateness of up to `jitter` for each frame.
+/// Returns the fraction of missed frames if each is independently late by less than `jitter` ps.
 fn missed_by_chance(streams: u32, jitter: u64) -> gingham_results::Estimate {
     let of_stream = |number: u32| {
         let mut draw = Stream::new(7, &format!("stream {number}"), Purpose::Jitter);
@@ -139,7 +140,7 @@ fn independent_frames_miss_by_the_record_law_at_any_jitter() {
 
 #[test]
 fn interval_over_streams_uses_student_t() {
-    // Means 1, 2 and 3 with equal numbers of frames: t(2) x 1 / sqrt 3.
+    // Stream means of 1, 2 and 3 over equally many frames: the half-width is t(2) x 1 / sqrt 3.
     let streams = [1.0, 2.0, 3.0].map(|sum| Ratio { sum: 4.0 * sum, over: 4.0 });
     let found = over_streams(&streams).unwrap();
     assert!((found.mean - 2.0).abs() < 1e-12);

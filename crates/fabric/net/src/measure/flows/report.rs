@@ -1,4 +1,4 @@
-//! Reports of flows: values in the window, fairness, and series of followed flows.
+//! Flow results: window totals, fairness, and time series of followed flows.
 
 use super::super::report::RunReport;
 use super::super::{Count, Estimate};
@@ -9,73 +9,73 @@ use gingham_kernel::Time;
 use gingham_results::{Ratio, real};
 use std::ops::Range;
 
-/// Fractions of time during which a flow with something to send was held back, by reason.
+/// Fractions of time during which a flow with data to send was held back, by reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct HeldShares([f64; 3]);
 
 impl HeldShares {
-    /// Fractions of a time `over_ps`; zeros if it is zero.
+    /// Converts held-back times into fractions of `over_ps`; zeros if `over_ps` is zero.
     pub(super) fn of_sum(sum: &FlowSum, over_ps: f64) -> Self {
         Self(sum.held_ps().map(|held_ps| if over_ps > 0.0 { held_ps / over_ps } else { 0.0 }))
     }
 
-    /// Fraction for one reason.
+    /// Returns the fraction for one reason.
     pub const fn of(&self, hold: Hold) -> f64 {
         self.0[place(hold)]
     }
 }
 
-/// Results of one flow in the window.
+/// Results of one flow over the measurement window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowReport {
     /// Identity of the flow.
     pub key: FlowKey,
     /// Messages created in the window and not dropped by policing.
     pub created: Count,
-    /// Messages delivered in the window, created at any time.
+    /// Messages delivered in the window, regardless of creation time.
     pub delivered: Count,
-    /// Payload delivered in the window, in bytes per ps.
+    /// Mean rate of payload delivery in the window, in bytes per ps.
     pub accepted_bytes_per_ps: Estimate,
     /// Mean latency from creation to delivery of messages created in the window, in ps.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the window with the flow held back.
+    /// Fractions of the window during which the flow was held back.
     pub held: HeldShares,
     /// Packets whose acknowledgements arrived in the window.
     pub acknowledged_packets: u64,
-    /// Packets among these with a mark.
+    /// Marked packets among the acknowledged packets.
     pub marked_packets: u64,
 }
 
-/// A followed flow.
+/// Time series of a followed flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSeries {
-    /// Key of the flow.
+    /// Identity of the flow.
     pub key: FlowKey,
     /// Steps from time zero to the end of the window.
     pub steps: Vec<FlowStep>,
 }
 
-/// A followed flow in one step.
+/// Values of a followed flow in one step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowStep {
     /// Start of the step.
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Values of the flow in the step.
+    /// Values in this step alone.
     pub own: FlowValues,
-    /// Means over the steps of the window centred on this one.
+    /// Values over the smoothing window, which is centred on this step.
     pub smoothed: FlowValues,
 }
 
-/// Values of a flow in a step, or means over several.
+/// Flow values over one or several steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowValues {
-    /// Payload delivered, in bytes per ps.
+    /// Mean rate of payload delivery, in bytes per ps.
     pub accepted_bytes_per_ps: f64,
-    /// Mean latency from creation to delivery of messages created in the step, in ps.
+    /// Mean latency from creation to delivery of messages created in the steps, in ps.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the time with the flow held back.
+    /// Fractions of the time during which the flow was held back.
     pub held: HeldShares,
 }
 
@@ -89,32 +89,32 @@ impl FlowValues {
     }
 }
 
-/// Results of the flows of a class in the window.
+/// Results of all flows of a class over the measurement window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassFlows {
     /// Flows that had a message to deliver in the window.
     pub used: usize,
-    /// Jain's index of the payloads delivered in the window ([`fairness`]); `None` without
-    /// deliveries.
+    /// Jain's index ([`fairness`]) of the payload that each used flow delivered in the window;
+    /// `None` without deliveries.
     pub fairness: Option<Estimate>,
-    /// Fractions of the window with flows held back, averaged over them.
+    /// Fractions of the window during which flows were held back, averaged over used flows.
     pub held: HeldShares,
-    /// Longest queue of acknowledgements in any adapter during the whole run. It is measured
-    /// whenever an acknowledgement for this class is queued, and includes all classes.
+    /// Longest acknowledgement queue of any adapter during the whole run. It is measured whenever
+    /// an acknowledgement for this class is queued, and includes acknowledgements for all classes.
     pub acks_waiting_max: usize,
-    /// Fraction of the packets acknowledged in the window that were marked; `None` without packets.
+    /// Marked fraction of the packets acknowledged in the window; `None` without such packets.
     pub marked_share: Option<f64>,
 }
 
-/// Returns Jain's index of fairness, `(sum x)^2 / (n sum x^2)`: 1 if all are equal, `1 / n` if one
-/// has everything. `None` if all are zero.
+/// Returns Jain's fairness index, `(sum x)^2 / (n sum x^2)`: 1 if all values are equal, `1 / n` if
+/// all but one are zero. `None` if all are zero.
 ///
 /// Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
 /// allocation in shared computer systems", DEC-TR-301, 1984.
 ///
-/// The index is computed from sums over the whole window: over a short time, and as a mean over
-/// sections, it is too low, because random fluctuations make equal flows look unequal. The
-/// half-width, by the jackknife ([`Estimate::by_jackknife`]), includes the remaining bias.
+/// The index is computed from sums over the whole window. Over a short time, and as a mean over
+/// sections, it would be too low, because random fluctuations make equal flows look unequal. The
+/// jackknife half-width ([`Estimate::by_jackknife`]) includes the remaining bias.
 pub fn fairness(sums: &[f64]) -> Option<f64> {
     let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
     let all: f64 = sums.iter().sum();
@@ -122,15 +122,15 @@ pub fn fairness(sums: &[f64]) -> Option<f64> {
 }
 
 impl RunReport<'_> {
-    /// Results of each flow used in the window, by class, source and destination, for classes with
-    /// counted flows.
+    /// Returns the results of each flow used in the window, by class, source and destination. Only
+    /// classes with counted flows are included.
     pub fn flows(&self) -> Vec<FlowReport> {
         let mut flows: Vec<_> = self.used().filter_map(|flow| self.flow(flow)).collect();
         flows.sort_by_key(|flow| flow.key);
         flows
     }
 
-    /// Results of the flows of a class in the window, if they are counted.
+    /// Returns the flow results of a class over the window; `None` if its flows are not counted.
     pub fn class_flows(&self, class: ClassId) -> Option<ClassFlows> {
         let FlowCollector { is_counted, acks_waiting_max, .. } = self.all_flows();
         if !is_counted[class.index()] {
@@ -156,8 +156,8 @@ impl RunReport<'_> {
         })
     }
 
-    /// Returns the number of flows of a class that have undelivered messages. Once the end of the
-    /// window is known, only messages created before it count. Zero if flows are not counted.
+    /// Returns the number of flows of a class with undelivered messages. Once the end of the window
+    /// is known, only messages created before that time count. Zero if flows are not counted.
     pub fn flows_in_flight(&self, class: ClassId) -> usize {
         let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
         let end = self.followed_until();
@@ -185,7 +185,7 @@ impl RunReport<'_> {
         })
     }
 
-    /// Flows that had a message to deliver at any time in the window.
+    /// Returns the flows that had a message to deliver at any time in the window.
     fn used(&self) -> impl Iterator<Item = &Flow> {
         let is_used = |flow: &&Flow| {
             let sections = self.class_sections(flow.key.class);
@@ -200,9 +200,9 @@ impl RunReport<'_> {
         flow.sections.sum(sections.start, sections.end)
     }
 
-    /// Returns the series of all followed flows, in the order of the plan, from time zero to the
-    /// end of the window. Steps that end after the window are omitted, unless the end of the run
-    /// cuts them short.
+    /// Returns the series of all followed flows, in plan order, from time zero to the end of the
+    /// window. Incomplete steps are omitted, except for a last step cut short by the end of the
+    /// run.
     pub fn flow_series(&self) -> Vec<FlowSeries> {
         let FlowCollector { followed, flows, .. } = self.all_flows();
         let of = |key: &FlowKey| {
@@ -241,7 +241,7 @@ mod tests {
     fn jain_index_matches_its_definition() {
         assert_fairness(&[7.0; 5], 1.0);
         assert_fairness(&[0.0, 0.0, 3.0, 0.0], 0.25);
-        // 6^2 / (3 x 14).
+        // Expected: 6^2 / (3 x 14).
         assert_fairness(&[1.0, 2.0, 3.0], 6.0 / 7.0);
         assert_eq!(fairness(&[0.0; 3]), None);
         assert_eq!(fairness(&[]), None);

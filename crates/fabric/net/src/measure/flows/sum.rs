@@ -9,13 +9,13 @@ use std::ops::Add;
 pub(super) struct FlowSum {
     /// Messages created and not dropped by policing.
     pub(super) created: Count,
-    /// Messages delivered, created at any time.
+    /// Messages delivered in the section or step, regardless of creation time.
     pub(super) delivered: Count,
-    /// Messages created in this section or step and delivered at any time.
+    /// Messages created in the section or step and delivered at any time.
     followed_messages: u64,
-    /// Sum of the latencies of these messages.
+    /// Sum of the latencies of `followed_messages`.
     latency_sum_ps: u128,
-    /// Time for which the flow was held back, by reason.
+    /// Time during which the flow was held back, by reason.
     held_ps: [u64; 3],
     pub(super) acknowledged_packets: u64,
     pub(super) marked_packets: u64,
@@ -72,14 +72,13 @@ pub(super) enum SumOf {
     Delivered,
     /// Messages created in the section or step and delivered at any time, with latencies in ps.
     Journeys,
-    /// Time for which the flow was held back, in ps.
+    /// Time during which the flow was held back, in ps.
     Held(Hold),
-    /// Acknowledged packets, with the number of marked ones.
+    /// Acknowledged packets, including the number of marked packets.
     Acknowledged,
 }
 
 impl SumOf {
-    /// All kinds of sums, in the order of their indices.
     const ALL: [Self; SUMS as usize] = [
         Self::Created,
         Self::Delivered,
@@ -98,10 +97,10 @@ impl SumOf {
 
 const SUMS: u32 = 7;
 
-/// One sum over one section or step.
+/// One kind of sum over one section or step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
-    /// Index of the section or step times `SUMS`, plus the index of the kind of sum.
+    /// Section or step index times `SUMS`, plus the index of the kind of sum.
     place: u32,
     number: u32,
     amount: u64,
@@ -116,7 +115,7 @@ impl Entry {
         SumOf::ALL[(self.place % SUMS) as usize]
     }
 
-    /// Adds an entry for the same sum. Returns whether the result fits.
+    /// Adds an entry for the same sum; returns false, without a change, on overflow.
     fn join(&mut self, other: &Self) -> bool {
         let number = self.number.checked_add(other.number);
         let amount = self.amount.checked_add(other.amount);
@@ -143,8 +142,8 @@ impl Entry {
     }
 }
 
-/// Non-zero sums over sections or steps of equal width from time zero on, in order, 16 bytes each.
-/// When an entry is full, another one for the same sum follows.
+/// Non-zero sums over sections or steps of equal width, in order, 16 bytes each. On overflow,
+/// another entry for the same sum follows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSums(Vec<Entry>);
 
@@ -188,13 +187,13 @@ impl FlowSums {
         self.0.partition_point(|entry| entry.place <= place)
     }
 
-    /// Returns the last entry at `place`; `end` is the index after it.
+    /// Returns the last entry at `place`; `end` is the index after that entry.
     fn last_of(&mut self, end: usize, place: u32) -> Option<&mut Entry> {
         self.0[..end].last_mut().filter(|entry| entry.place == place)
     }
 }
 
-/// Combines section or step and kind of sum. Panics beyond 32 bits.
+/// Combines a section or step index with a kind of sum. Panics if the result exceeds 32 bits.
 fn place_of(stretch: usize, what: SumOf) -> u32 {
     let first = u32::try_from(stretch).ok().and_then(|stretch| stretch.checked_mul(SUMS));
     first.and_then(|first| first.checked_add(what.place())).expect("stretches fit 32 bits")
