@@ -1,5 +1,5 @@
-//! Responses: reaction of a flow to the congestion marks in its acknowledgements, or to its round
-//! trips.
+//! Responses: reactions of a flow to congestion marks in its acknowledgements, or to its round-trip
+//! times.
 //!
 //! ```text
 //!   ACK ──┬─ marked ──────► down ──────┐
@@ -8,7 +8,7 @@
 //!   a packet starts ──────► sends ─────┴──► window and rate limit of its flow, from now on
 //! ```
 //!
-//! Timers are computed on demand, when a packet starts or an ACK arrives, and keep no run alive.
+//! Timers are evaluated on demand, when a packet starts or an ACK arrives, and prolong no run.
 //! Round trips are measured only for responses that need them.
 
 mod aimd;
@@ -38,15 +38,14 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Limits {
     /// Maximum number of unacknowledged packets.
     pub(crate) window_packets: u32,
-    /// Rate limit; `None`: unlimited.
+    /// Rate limit; `None` if unlimited.
     pub(crate) rate_limit: Option<RateLimit>,
-    /// Minimum time between the starts of two packets of any length.
+    /// Minimum time between the starts of two packets, regardless of their lengths.
     pub(crate) gap: Span,
 }
 
-/// A response with its parameters.
 pub(crate) trait Respond {
-    /// State of a flow.
+    /// State of one flow.
     type Memory: Adapt;
 
     fn marking(&self) -> Option<&'static str> {
@@ -89,7 +88,7 @@ pub(crate) trait Adapt {
     /// Reacts to a round trip, after the marks of its acknowledgement.
     fn measured(&mut self, _trip: RoundTrip, _limits: &mut Limits, _now: Time) {}
 
-    /// Applies the effects of time and bytes when a packet starts.
+    /// Accounts for elapsed time and sent bytes when a packet starts.
     fn sends(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
 }
 
@@ -97,7 +96,8 @@ macro_rules! responses {
     ($($(#[$about:meta])* $module:ident::$name:ident,)*) => {
         $(pub use $module::$name;)*
 
-        /// Reaction of a flow to congestion marks in its acknowledgements, or to its round trips.
+        /// Reaction of a flow to congestion marks in its acknowledgements, or to its round-trip
+        /// times.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
@@ -106,50 +106,52 @@ macro_rules! responses {
         }
 
         impl Response {
-            /// Whether the response changes the rate limits of flows, which then must have one.
+            /// Returns whether the response changes rate limits; each flow then needs a rate limit.
             pub fn changes_rate(&self) -> bool {
                 self.lowest().is_some()
             }
 
-            /// Marking policy for which the response is designed; `None` if marks have no effect.
+            /// Returns the marking policy for which the response is designed; `None` if marks have
+            /// no effect.
             pub fn marking(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$name(of) => of.marking(),)*
                 }
             }
 
-            /// Whether the response reacts to round trips, which requires that all packets are
-            /// acknowledged.
+            /// Returns whether the response reacts to round trips, which requires acknowledgements
+            /// for all packets.
             pub fn needs_round_trips(&self) -> bool {
                 match self {
                     $(Self::$name(of) => of.needs_round_trips(),)*
                 }
             }
 
-            /// Whether the response changes windows, which requires an acknowledgement for every
-            /// packet.
+            /// Returns whether the response changes windows, which requires acknowledgements for
+            /// all packets.
             pub fn changes_window(&self) -> bool {
                 match self {
                     $(Self::$name(of) => of.changes_window(),)*
                 }
             }
 
-            /// Lowest rate as a fraction of the highest, if the response changes rates.
+            /// Returns the lowest rate as a fraction of the highest; `None` if the response does
+            /// not change rates.
             pub fn lowest(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.lowest(),)*
                 }
             }
 
-            /// Divisor of the rate at a mark, if any.
+            /// Returns the divisor of the rate at a mark; `None` without a constant divisor.
             pub fn factor(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.factor(),)*
                 }
             }
 
-            /// Time constant of the slowest timer-driven change of rate; `highest` is the highest
-            /// rate.
+            /// Returns the time constant of the slowest timer-driven rate change at the highest
+            /// rate `highest`; `None` without timers.
             pub fn settling(&self, highest: RateLimit) -> Option<Span> {
                 let limits = Limits { window_packets: u32::MAX, rate_limit: Some(highest), gap: Span::ZERO };
                 match self {
@@ -157,7 +159,8 @@ macro_rules! responses {
                 }
             }
 
-            /// Rejects an invalid parameter. Returns its key and the reason.
+            /// Checks the parameters. An error contains the key of an invalid parameter and the
+            /// reason.
             pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {
                     $(Self::$name(of) => of.check(),)*
@@ -209,11 +212,11 @@ responses! {
     /// Constant window and rate limit.
     #[schemars(extend("x-source" = "textbook"))]
     fixed::Fixed,
-    /// Linear inter-packet delay: a mark adds the time of a packet to that between packets.
+    /// Linear inter-packet delay: a mark adds one packet time to the time between packets.
     #[schemars(extend("x-source" = "Santos, Turner, Janakiraman, INFOCOM 2003"))]
     lipd::Lipd,
-    /// Fast increase, multiplicative decrease: a mark divides the rate, and recovery takes the same
-    /// time at every rate.
+    /// Fast increase, multiplicative decrease: a mark divides the rate, and recovery takes equally
+    /// long at every rate.
     #[schemars(extend("x-source" = "US patent 7,920,476, claims 1 to 3"))]
     fimd::Fimd,
     /// Additive increase, multiplicative decrease: a mark divides the rate, which then grows
@@ -221,16 +224,18 @@ responses! {
     #[schemars(extend("x-source" = "Chiu and Jain 1989; the increase is reconstructed from Santos, Turner, Janakiraman, INFOCOM 2003"))]
     aimd::Aimd,
     /// InfiniBand's congestion control annex: a mark (BECN) raises a flow's index into a table of
-    /// delays, a timer lowers it again.
+    /// delays, and a timer lowers the index again.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
     becn::Becn,
-    /// DCQCN: a notification cuts the rate by `alpha`; a timer and a byte counter raise it.
+    /// DCQCN: a notification cuts the rate by the fraction `alpha / 2`; a timer and a byte counter
+    /// raise the rate.
     #[schemars(extend("x-source" = "Zhu et al. 2015, sections 3 and 5"))]
     dcqcn::Dcqcn,
-    /// TIMELY: the gradient of round trips raises or lowers the rate; needs no marks.
+    /// TIMELY: the gradient of round-trip times raises or lowers the rate; needs no marks.
     #[schemars(extend("x-source" = "Mittal et al. 2015, algorithm 1"))]
     timely::Timely,
-    /// Swift: the distance of round trips from a target changes the window; needs no marks.
+    /// Swift: the difference between round-trip time and a target changes the window; needs no
+    /// marks.
     #[schemars(extend("x-source" = "Kumar et al. 2020, algorithm 1"))]
     swift::Swift,
 }

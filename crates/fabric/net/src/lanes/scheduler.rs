@@ -1,4 +1,4 @@
-//! Lane schedulers, as a scenario names them, with or without parameters.
+//! Lane schedulers, as named in scenarios, with or without parameters.
 //!
 //! ```text
 //!   crossbar_input = "round-robin"
@@ -6,8 +6,8 @@
 //!   adapter_port = { infiniband = { high = [{ lane = 0, weight = 4 }], low = [{ lane = 1, weight = 1 }] } }
 //! ```
 //!
-//! Values by lane are lists, lane 0 first. A scheduler is a file with its parameters, checks and
-//! arbiter, and a line of `schedulers!`.
+//! Values by lane are lists that start with lane 0. Each scheduler has a file with its parameters,
+//! checks and arbiter, and a line of `schedulers!`.
 
 mod deficit_round_robin;
 mod first_come_first_served;
@@ -40,20 +40,20 @@ const LEVEL_MAX: u8 = 15;
 /// Specification, Volume 1, section 7.6.9).
 pub const WEIGHT_BYTES: u32 = 64;
 
-/// Unit of an arbiter's choice.
+/// Unit in which an arbiter chooses lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
-    /// The lane of the next flit: flits of packets on different lanes interleave.
+    /// One choice per flit: flits of packets on different lanes interleave.
     #[default]
     Flit,
-    /// The lane of the next packet, which is sent from head to tail without interleaving. All lanes
-    /// must have virtual cut-through.
+    /// One choice per packet, which is sent from head to tail without interleaving. All lanes must
+    /// use virtual cut-through.
     Packet,
 }
 
-/// Information that an arbiter uses besides the eligible lanes; each variant includes those before
-/// it.
+/// Information that an arbiter uses besides the eligible lanes. Each variant includes the previous
+/// ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DependsOn {
     /// No further information.
@@ -69,9 +69,9 @@ pub enum DependsOn {
 pub struct Facts {
     /// Name in scenarios.
     pub name: &'static str,
-    /// Information that its arbiter uses.
+    /// Information that the arbiter uses.
     pub depends_on: DependsOn,
-    /// Unit in which its arbiter chooses.
+    /// Unit in which the arbiter chooses lanes.
     pub by: Granularity,
     /// Lanes that are ever served, possibly including lanes that do not exist.
     pub served: LaneSet,
@@ -104,8 +104,8 @@ pub(super) trait LaneScheduler: Sized {
 
     const HAS_WEIGHTS: bool = false;
 
-    /// Changes the weight of a lane at the end of the arbiter's round. Called only with
-    /// `HAS_WEIGHTS`.
+    /// Changes the weight of a lane at the end of the arbiter's round. Called only if `HAS_WEIGHTS`
+    /// is true.
     fn weigh(
         _arbiter: &mut Self::Arbiter,
         _lane: usize,
@@ -128,7 +128,7 @@ macro_rules! schedulers {
         }
 
         impl Scheduler {
-            /// Properties of the scheduler apart from its arbiter.
+            /// Returns the properties of the scheduler apart from its arbiter.
             pub fn facts(&self) -> Facts {
                 match self {
                     $(Self::$name(of) => of.facts(),)*
@@ -143,7 +143,7 @@ macro_rules! schedulers {
                 }
             }
 
-            /// Whether weights can change during a run.
+            /// Returns whether weights can change during a run.
             pub const fn can_change(&self) -> bool {
                 match self {
                     $(Self::$name(_) => <$name as LaneScheduler>::HAS_WEIGHTS,)*
@@ -157,7 +157,7 @@ macro_rules! schedulers {
             }
         }
 
-        /// Large, and therefore boxed.
+        /// Arbiter of any scheduler; large, and therefore boxed.
         #[derive(Clone, Debug)]
         pub(super) enum Built {
             $($name(<$name as LaneScheduler>::Arbiter),)*
@@ -188,15 +188,15 @@ macro_rules! schedulers {
 }
 
 schedulers! {
-    /// Round robin, from the lane after the last one served.
+    /// Round robin, starting after the last served lane.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     round_robin::RoundRobin,
-    /// Weighted round robin: a number of flits, or packets, per turn.
+    /// Weighted round robin: a number of flits or packets per turn.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"))]
     weighted_round_robin::WeightedRoundRobin,
-    /// Surplus round robin: a number of bytes per turn. The last flit or packet may exceed it; the
-    /// excess is deducted from the next turn.
+    /// Surplus round robin: a number of bytes per turn. The last flit or packet may exceed this
+    /// number; the excess is deducted from the next turn.
     #[schemars(extend("x-source" = "Adiseshu et al. 1996, section 3"))]
     #[schemars(extend("x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     surplus_round_robin::SurplusRoundRobin,
@@ -205,15 +205,16 @@ schedulers! {
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     deficit_round_robin::DeficitRoundRobin,
-    /// VirtualClock: orders flits or packets by when each would end on a separate channel with the
-    /// lane's rate.
+    /// VirtualClock: serves flits or packets in the order in which they would finish on separate
+    /// channels with the rates of their lanes.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     virtual_clock::VirtualClock,
     /// First come, first served across all lanes.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     first_come_first_served::FirstComeFirstServed,
-    /// The highest level that can send, with round robin among its lanes. Lower levels may starve.
+    /// Strict priority: the highest level that can send, with round robin among its lanes. Lower
+    /// levels may starve.
     #[schemars(extend("x-source" = "textbook", "x-example" = "{ strict-priority = { levels = [0, 1] } }"))]
     strict_priority::StrictPriority,
     /// The highest level that can send, with weighted round robin among its lanes. `yield_after`
@@ -221,8 +222,8 @@ schedulers! {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3"))]
     #[schemars(extend("x-example" = "{ priority-weighted-round-robin = { levels = [1, 0], weights = [1, 3], yield_after = 16 } }"))]
     priority_weighted_round_robin::PriorityWeightedRoundRobin,
-    /// InfiniBand's tables of high and low priority, with the limit of high priority and lane 15
-    /// above all; always per packet. Without parameters, the default tables of OpenSM.
+    /// InfiniBand's tables of high and low priority, with a limit for high priority and lane 15
+    /// above both tables; always per packet. Without parameters, OpenSM's default tables.
     #[serde(rename = "infiniband")]
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9"))]
     #[schemars(extend("x-example" = r#"network.lanes.count = 2
@@ -249,7 +250,8 @@ impl Scheduler {
         matches!(self, Self::InfiniBand(_))
     }
 
-    /// Lanes among the first `count` that are ever served; VLs if the scheduler chooses among VLs.
+    /// Returns the lanes among the first `count` that are ever served; VLs if the scheduler chooses
+    /// among VLs.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }
@@ -270,7 +272,7 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// Replaces shares of 0, which have no effect, by the smallest positive share, and also returns
+/// Replaces zero shares, which have no effect, by the smallest positive share, and also returns
 /// that share.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
@@ -287,7 +289,7 @@ fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
     Ok(levels.iter().map(|level| usize::from(*level)).collect())
 }
 
-/// Converts quanta in bytes to shares. Each must be 0 or at least a flit.
+/// Converts quanta in bytes to shares. Each quantum must be 0 or at least one flit.
 fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, u32), Fault> {
     one_a_lane("quanta", quanta, lanes)?;
     let share = |(lane, quantum): (usize, &Bytes)| {

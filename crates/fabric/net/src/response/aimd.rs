@@ -5,11 +5,11 @@
 //!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in this order
 //! ```
 //!
-//! The increase is the steepest one with which no higher rate recovers faster than in p / R_min,
-//! the duration at m R_min.
+//! Here p is the packet length. The increase is the steepest with which recovery takes at least p /
+//! R_min, the recovery time at the rate m R_min.
 //!
-//! Source: Chiu and Jain 1989; the increase is reconstructed from the condition that Santos, Turner
-//! and Janakiraman, INFOCOM 2003, put on it.
+//! Source: Chiu and Jain 1989; the increase is reconstructed from this condition of Santos, Turner
+//! and Janakiraman, INFOCOM 2003.
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};
@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Aimd {
-    /// The lowest rate, above 0 and at most 1, as a share of the highest: the rate limit of the
-    /// class, or the full rate of the link. Default: 1/256.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
+    /// class, or the full link rate). Default: 1/256.
     pub lowest: f64,
     /// Divisor of the rate at a mark, above 1. Default: 2.
     pub factor: f64,

@@ -1,17 +1,17 @@
 //! InfiniBand's congestion control annex at a channel adapter: backward notifications raise a
-//! flow's index into a table of delays, and a timer lowers it again.
+//! flow's index into a table of delays, and a timer lowers the index again.
 //!
 //! ```text
 //!   marked            index := min(index + increase, limit)          the timer runs from the first mark on
 //!   timer expires     index := max(index - 1, min)                   it stops at min
-//!   a packet starts   the next one no sooner than its time, and (time >> shift) * multiplier of table[index]
+//!   a packet starts   the next may start after its time plus (time >> shift) * multiplier of table[index]
 //! ```
 //!
-//! The effect of the timer is computed when a packet starts or a mark arrives.
+//! Timer effects are computed when a packet starts or a mark arrives.
 //!
-//! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
-//! in OpenSM, the delay as in Linux's hfi1 driver. Ours: a flow's timer runs from the mark that
-//! raised its index; real adapters have one timer per service level, of unknown phase.
+//! Source: InfiniBand Architecture Specification, Volume 1, annex A10; field names and units as in
+//! OpenSM, delay as in Linux's hfi1 driver. Ours: a flow's timer starts with the mark that raises
+//! its index; real adapters have one timer per service level, of unknown phase.
 
 use super::{Adapt, Limits, Rate, Respond};
 use gingham_kernel::{Span, Time};
@@ -21,7 +21,7 @@ use std::fmt;
 use std::str::FromStr;
 
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
-/// Limits of the shift and the multiplier of a table entry.
+/// Largest shift and multiplier of a table entry.
 const SHIFT_MAX: u8 = 3;
 const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 
@@ -29,23 +29,23 @@ const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Becn {
-    /// `ccti_increase`: increment of the index for a marked acknowledgement. Default: 1.
+    /// `ccti_increase`: increment of the index per marked acknowledgement. Default: 1.
     #[schemars(range(min = 1, max = 255))]
     pub increase: u8,
-    /// `ccti_timer`: the index falls by one after this many times 1.024 us. Default: 150.
+    /// `ccti_timer`: time until the index falls by one, in units of 1.024 us. Default: 150.
     #[schemars(range(min = 1, max = 65_535))]
     pub timer: u16,
     /// `ccti_min`: lowest index. Default: 0.
     pub min: u16,
     /// `ccti_limit`: highest index. Default: 127.
     pub limit: u16,
-    /// `cc_cct`: delay after a packet by index, as `shift:multiplier`. It is `multiplier` times the
-    /// time of the packet, divided by 2 to the `shift`. Default: index times the time of the
-    /// packet.
+    /// `cc_cct`: delays by index, as `shift:multiplier`. The delay after a packet is `multiplier`
+    /// times its transmission time, divided by 2 to the `shift`. Default: index times the
+    /// transmission time.
     pub table: Vec<Delay>,
 }
 
-/// An entry of a congestion control table.
+/// Entry of a congestion control table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -55,13 +55,14 @@ pub struct Delay {
 }
 
 impl Default for Becn {
-    /// Values of Gran et al. on hardware, quoted from memory; the linear table is ours.
+    /// Returns the values of Gran et al. on hardware, quoted from memory, with a linear table
+    /// (ours).
     fn default() -> Self {
         Self { increase: 1, timer: 150, min: 0, limit: 127, table: Vec::new() }
     }
 }
 
-/// Rate at an index, as a fraction of the highest rate; an empty table is linear.
+/// Returns the rate at an index as a fraction of the highest rate; an empty table is linear.
 fn share(table: &[Delay], index: u16) -> f64 {
     let linear = Delay { shift: 0, multiplier: index };
     let delay = table.get(usize::from(index)).copied().unwrap_or(linear);
@@ -119,7 +120,7 @@ impl Respond for Becn {
             .reduce(f64::min)
     }
 
-    /// Time in which the timer alone takes the index from `limit` to `min`.
+    /// Returns the time in which the timer alone lowers the index from `limit` to `min`.
     fn settling(&self, _limits: &Limits) -> Option<Span> {
         let expirations = u64::from(self.limit.saturating_sub(self.min));
         Some(Span::from_ps(TIMER_UNIT.as_ps() * u64::from(self.timer) * expirations))

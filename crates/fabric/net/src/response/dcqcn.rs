@@ -1,18 +1,18 @@
-//! DCQCN at a reaction point: congestion notifications cut the rate of a flow, a timer and a byte
-//! counter raise it again.
+//! DCQCN at a reaction point: congestion notifications cut the rate of a flow; a timer and a byte
+//! counter raise the rate again.
 //!
 //! ```text
 //!   notified          target := rate      rate := rate (1 - alpha / 2)      alpha := (1 - g) alpha + g
 //!   alpha timer       alpha := (1 - g) alpha                                 after a period without notification
-//!   timer, bytes      rate := (rate + target) / 2, before which the target rises
-//!                       fewer than F of either     by nothing      (fast recovery)
-//!                       more than F of both        by `hyper`
-//!                       else                       by `additive`
+//!   timer, bytes      the target rises, then rate := (rate + target) / 2
+//!                       both counts below F        by nothing      (fast recovery)
+//!                       both counts above F        by `hyper`
+//!                       otherwise                  by `additive`
 //! ```
 //!
-//! Timers and counter restart with each notification; their effects are computed when a packet
-//! starts or a notification arrives. The counter counts only while the rate or its target is below
-//! the highest.
+//! Timers and byte counter restart with each notification. Their effects are computed when a packet
+//! starts or a notification arrives. The counter runs only while the rate or its target is below
+//! the highest rate.
 //!
 //! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections
 //! 3 and 5, and figure 7; counting a packet's bytes at its start is ours.
@@ -28,13 +28,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Dcqcn {
     /// Weight of the new value in `alpha`, above 0 and at most 1 (NVIDIA's `dce_tcp_g` is 1024
-    /// times its complement). Default: 1/256.
+    /// times `1 - g`). Default: 1/256.
     pub g: f64,
     /// Time without a notification after which `alpha` falls (NVIDIA: `dce_tcp_rtt`). Default: 55 us.
     pub alpha_timer: Span,
     /// Time between increases of the rate (NVIDIA: `rpg_time_reset`). Default: 55 us.
     pub timer: Span,
-    /// Byte counter: the rate also rises after this number of bytes (NVIDIA: `rpg_byte_reset`).
+    /// Byte counter: number of bytes after which the rate also rises (NVIDIA: `rpg_byte_reset`).
     /// Default: the bytes sent at the highest rate in 2 ms, 10 MB at 40 Gbit/s.
     pub byte_counter: Option<Bytes>,
     /// `F`: number of increases by timer or byte counter before the target rises (NVIDIA:
@@ -47,20 +47,19 @@ pub struct Dcqcn {
     /// `R_HAI`: increase of the target after both counters exceed `F` (NVIDIA: `rpg_hai_rate`).
     /// Default: 1/100 of the highest rate, 400 Mbit/s at 40 Gbit/s.
     pub hyper: Option<DataRate>,
-    /// The lowest rate (NVIDIA: `rpg_min_rate`), above 0 and at most 1, as a share of the highest.
-    /// The highest rate is the rate limit of the class, or the full rate of the link. Default:
-    /// 1/400.
+    /// Lowest rate (NVIDIA: `rpg_min_rate`), above 0 and at most 1, as a fraction of the highest
+    /// rate (the rate limit of the class, or the full link rate). Default: 1/400.
     pub lowest: f64,
 }
 
 /// Increases of the target as fractions of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
-/// Defines the default byte counter: 10 MB at 40 Gbit/s.
+/// Time at the highest rate that sets the default byte counter: 10 MB at 40 Gbit/s.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 impl Dcqcn {
-    /// Increases of the target as shares of the highest rate: additive, hyper.
+    /// Returns the additive and hyper increases of the target as fractions of the highest rate.
     fn steps(&self, highest: Highest) -> [f64; 2] {
         [(self.additive, ADDITIVE), (self.hyper, HYPER)]
             .map(|(rate, share)| rate.map_or(share, |rate| highest.share(rate)))
@@ -68,10 +67,10 @@ impl Dcqcn {
 }
 
 impl Default for Dcqcn {
-    /// Zhu et al. 2015, table of section 5, for 40 Gb/s, quoted from memory; `hyper` is ten times
-    /// `additive`, the lowest rate 100 Mb/s, and both increases scale with the rate of the adapter,
-    /// as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`). Scaling the byte counter
-    /// is ours.
+    /// Returns the values of Zhu et al. 2015 (table of section 5) for 40 Gb/s, quoted from memory.
+    /// `hyper` is ten times `additive`, the lowest rate is 100 Mb/s, and both increases scale with
+    /// the adapter rate, as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`). Scaling
+    /// the byte counter is ours.
     fn default() -> Self {
         Self {
             g: 1.0 / 256.0,
@@ -98,9 +97,10 @@ impl Respond for Dcqcn {
         Some(self.lowest)
     }
 
-    /// The longer of the time constant of `alpha`, `alpha_timer / g`, and the time for the timer
-    /// alone to raise a target from half the highest rate to the highest: `F - 1` expirations
-    /// without an increase and `1 / (2 additive)` with one.
+    /// Returns the longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the
+    /// time in which the timer alone raises a target from half the highest rate to the highest. The
+    /// latter takes `F - 1` expirations without an increase and `1 / (2 additive)` with an
+    /// increase.
     fn settling(&self, limits: &Limits) -> Option<Span> {
         let [additive, _] = self.steps(Highest::new(limits));
         let expirations = f64::from(self.fast_recovery.saturating_sub(1)) + (0.5 / additive).ceil();
@@ -146,7 +146,7 @@ impl Respond for Dcqcn {
     }
 }
 
-/// State since the last notification.
+/// Timers and counters since the last notification.
 #[derive(Clone, Copy, Debug)]
 struct Timers {
     /// Next expiration of the timer of `alpha`.
@@ -154,16 +154,16 @@ struct Timers {
     rate: Time,
     /// Bytes until the byte counter next increases the rate.
     bytes_left: u64,
-    /// Number of increases by the timer.
+    /// Number of rate increases by the timer.
     by_time: u32,
     by_bytes: u32,
 }
 
-/// State of a flow; no timer runs before the first notification.
+/// State of one flow; no timer runs before the first notification.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     parameters: Dcqcn,
-    /// Increases of the target as fractions of the highest rate: additive, hyper.
+    /// Additive and hyper increases of the target as fractions of the highest rate.
     steps: [f64; 2],
     byte_counter: Bytes,
     rate: Rate,
@@ -172,7 +172,7 @@ pub(crate) struct Reaction {
     timers: Option<Timers>,
 }
 
-/// Smaller values of `alpha` affect no rate, and its timer is ignored.
+/// Value of `alpha` below which no rate is affected and its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
 
 impl Reaction {

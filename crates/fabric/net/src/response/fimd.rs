@@ -1,11 +1,11 @@
-//! Fast increase, multiplicative decrease: recovery from a mark takes the same time at every rate.
+//! Fast increase, multiplicative decrease: recovery from a mark takes equally long at every rate.
 //!
 //! ```text
 //!   marked       r / m
 //!   not marked   r m^(1 / (r / R_min))         evaluated in this order
 //! ```
 //!
-//! Source: US patent 7,920,476, claims 1 to 3; that m is 2 is from memory of HPL-2002-4.
+//! Source: US patent 7,920,476, claims 1 to 3; m = 2 is recalled from HPL-2002-4.
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fimd {
-    /// The lowest rate, above 0 and at most 1, as a share of the highest: the rate limit of the
-    /// class, or the full rate of the link. Default: 1/256.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
+    /// class, or the full link rate). Default: 1/256.
     pub lowest: f64,
     /// Divisor of the rate at a mark, above 1. Default: 2.
     pub factor: f64,

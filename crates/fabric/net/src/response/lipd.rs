@@ -1,4 +1,4 @@
-//! Linear inter-packet delay: each mark adds the time of a packet to the delay between packets.
+//! Linear inter-packet delay: each mark adds one packet time to the delay between packets.
 //!
 //! ```text
 //!   marked       r / (1 + r)            T + T_0: one packet time more between starts
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lipd {
-    /// The lowest rate, above 0 and at most 1, as a share of the highest: the rate limit of the
-    /// class, or the full rate of the link. Default: 1/256.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
+    /// class, or the full link rate). Default: 1/256.
     pub lowest: f64,
 }
 
@@ -50,7 +50,7 @@ impl Adapt for Linear {
     }
 
     fn up(&mut self, limits: &mut Limits, _now: Time) {
-        // A lowest rate of 1 permits no other.
+        // A lowest rate of 1 permits no other rate.
         let rest = 1.0 - self.0.lowest();
         self.0.set(if rest > 0.0 { self.0.share() / rest } else { 1.0 }, limits);
     }

@@ -1,4 +1,4 @@
-//! Rate of a flow as a share of its highest, shared by the responses that change rates.
+//! Rate of a flow as a fraction of its highest rate, for responses that change rates.
 //!
 //! ```text
 //!   rate 1      a packet starts every T = p / R_max      the class's rate limit, or the full rate of its link
@@ -6,20 +6,20 @@
 //!   lowest      R_min: no response goes below
 //! ```
 //!
-//! LIPD, FIMD and AIMD recover in p / R_min, the time of one packet at the lowest rate, from
-//! whatever rate they decreased: a flow marked once recovers before one at the lowest rate could
-//! send a packet (AIMD only from its second lowest rate).
+//! LIPD and FIMD recover from one decrease in p / R_min, the packet time at the lowest rate,
+//! whatever the rate was (AIMD only at its second lowest rate). A flow marked once thus recovers
+//! before a flow at the lowest rate could send a packet.
 //!
 //! Source: Santos, Turner and Janakiraman, End-to-End Congestion Control for InfiniBand, INFOCOM
-//! 2003, and US patent 7,920,476; the lowest rate 1/256 and the factor 2 are from memory of them.
+//! 2003, and US patent 7,920,476; the lowest rate 1/256 and the factor 2 are recalled from them.
 
 use super::Limits;
 use crate::{REFILL_BYTES, RateLimit};
 use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
-/// Lowest rate as a fraction of the highest.
+/// Default lowest rate as a fraction of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
-/// Divisor of the rate at a mark.
+/// Default divisor of the rate at a mark.
 pub(super) const FACTOR: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// Starts a flow at its highest rate.
+    /// Creates the rate of a new flow, which starts at its highest rate.
     pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
         let highest =
             limits.rate_limit.expect("a flow whose response changes its rate has a rate limit");
@@ -50,7 +50,7 @@ impl Rate {
         self.lowest
     }
 
-    /// Clamps the rate between the lowest and the highest; it applies from the next packet on.
+    /// Sets the rate from the next packet on, clamped between the lowest and the highest.
     pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
         let share = share.clamp(self.lowest, 1.0);
         // Most acknowledgements leave a flow at its highest rate.
@@ -75,7 +75,7 @@ impl Highest {
         Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
     }
 
-    /// Bytes sent in `span` at the highest rate, at least one.
+    /// Returns the bytes sent in `span` at the highest rate, at least 1.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -93,7 +93,7 @@ impl Highest {
     }
 }
 
-/// Rounds to the nearest picosecond.
+/// Multiplies a span by `factor`, rounded to the nearest picosecond.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

@@ -1,12 +1,12 @@
-//! Round trips of a flow, from the sender's own record of starts.
+//! Round trips of a flow, from the sender's own record of start times.
 //!
 //! ```text
 //!   starts        s1   s2   s3            s4
-//!   ACK of two                   a = s2       round trip a - s2, of the last packet that it covers
+//!   ACK of two                   a = s2       round trip a - s2, for the last packet that the ACK covers
 //! ```
 //!
-//! Packets carry no numbers, and an acknowledgement ends the oldest ones. Packets of a flow that
-//! overtake each other exchange their round trips.
+//! Packets carry no numbers; an acknowledgement ends the round trips of the oldest packets. Packets
+//! of a flow that overtake each other exchange their round trips.
 
 use gingham_kernel::{Span, Time};
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl RoundTrips {
         self.started.push_back(now);
     }
 
-    /// Ends the round trips of the oldest packets, at least one.
+    /// Ends the round trips of the oldest `packets` packets, at least 1.
     pub(crate) fn end(&mut self, packets: u32, now: Time) -> RoundTrip {
         let last = self.started.drain(..packets as usize).next_back();
         RoundTrip { span: now.since(last.expect("an ACK covers a packet")), packets }

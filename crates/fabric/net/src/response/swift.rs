@@ -1,16 +1,16 @@
-//! Swift: the window of a flow follows the distance of its round trips from a target.
+//! Swift: the window of a flow follows the difference between its round-trip time and a target.
 //!
 //! ```text
 //!   target      base_target + clamp(fs_range (s(cwnd) - s(fs_max_cwnd)) / (s(fs_min_cwnd) - s(fs_max_cwnd)), 0, fs_range)
 //!                 s(w) = 1 / sqrt(w), evaluated in this order
-//!   below it    cwnd + ai packets / max(cwnd, 1)
-//!   else        cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip
-//!   cwnd < 1    one packet under way, and rtt / cwnd from one start to the next
+//!   rtt below   cwnd + ai packets / max(cwnd, 1)
+//!    otherwise   cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip
+//!    cwnd < 1    one packet in flight, with rtt / cwnd between starts
 //! ```
 //!
 //! Marks have no effect. Windows are in packets; the window of the class is the initial and the
-//! highest one. The target grows for small windows, because many flows then share a link without
-//! starving each other; its growth with the number of hops is left to `base_target`.
+//! highest window. The target grows for small windows, so that many flows can share a link without
+//! starvation; its growth with the number of hops is left to `base_target`.
 //!
 //! Source: Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the
 //! Datacenter, SIGCOMM 2020, algorithm 1 and section 3.5, from memory.
@@ -24,28 +24,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Swift {
-    /// Round trip that a flow with a large window aims at. Default: 25 us.
+    /// Target round-trip time of a flow with a large window. Default: 25 us.
     pub base_target: Span,
     /// Growth of the window, in packets per round trip, above 0 and at most 1000. Default: 1.
     pub ai: f64,
-    /// Strength of a decrease, above 0 and at most 1. Default: 0.8.
+    /// Decrease per relative excess of the round-trip time over its target, above 0 and at most 1.
+    /// Default: 0.8.
     pub beta: f64,
-    /// Largest decrease at once, above 0 and below 1, as a share of the window. Default: 0.5.
+    /// Largest single decrease, above 0 and below 1, as a fraction of the window. Default: 0.5.
     pub max_mdf: f64,
-    /// The lowest window, above 0 and at most 1 packet. Default: 0.001.
+    /// Lowest window in packets, above 0 and at most 1. Default: 0.001.
     pub min_cwnd: f64,
-    /// Most by which the target grows for small windows. Default: five times `base_target`.
+    /// Largest growth of the target for small windows. Default: five times `base_target`.
     pub fs_range: Option<Span>,
     /// Window in packets at which the target is highest, above 0. Default: 0.1.
     pub fs_min_cwnd: f64,
-    /// Window in packets from which on the target is `base_target`, above `fs_min_cwnd`. Default:
-    /// 100.
+    /// Window in packets from which the target is `base_target`; above `fs_min_cwnd`. Default: 100.
     pub fs_max_cwnd: f64,
 }
 
 impl Default for Swift {
-    /// `base_target` is that of the paper's testbed, quoted from memory; the others are those of
-    /// htsim's Swift (`swift.cpp`), which calls several of them guesses.
+    /// Returns the `base_target` of the paper's testbed, quoted from memory, and otherwise the
+    /// values of htsim's Swift (`swift.cpp`), which calls several of them guesses.
     fn default() -> Self {
         Self {
             base_target: Span::from_ps(25_000_000),
@@ -60,11 +60,11 @@ impl Default for Swift {
     }
 }
 
-/// Range of the target's growth, in units of `base_target`.
+/// Default growth range of the target, in units of `base_target`.
 const FS_RANGE: f64 = 5.0;
 /// Largest permitted `ai`, in packets per round trip.
 const AI_MAX: f64 = 1_000.0;
-/// Longest gap between packets: the length of the longest run.
+/// Longest gap between packets: the length of the longest possible run.
 const GAP_MAX_PS: f64 = 1e18;
 
 impl Respond for Swift {
@@ -129,7 +129,7 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// Target of round trips for the current window, in ps.
+    /// Returns the target round-trip time for the current window, in ps.
     #[expect(clippy::cast_precision_loss, reason = "times of a run")]
     fn target_ps(&self) -> f64 {
         let Swift { base_target, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.parameters;

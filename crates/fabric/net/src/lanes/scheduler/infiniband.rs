@@ -1,4 +1,4 @@
-//! InfiniBand's tables of high and low priority, and lane 15 above them.
+//! InfiniBand's arbitration tables of high and low priority, with lane 15 above both.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9.
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 const SLOTS_MAX: usize = 64;
 
-/// Parameters of `infiniband`: tables, or a file with them.
+/// Parameters of `infiniband`: tables, or a file that contains them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InfiniBand {
@@ -19,19 +19,20 @@ pub struct InfiniBand {
     pub high: Option<Vec<TableSlot>>,
     /// Slots of the low-priority table, at most 64; none if only `high` is given.
     pub low: Option<Vec<TableSlot>>,
-    /// Amount that high priority may send before a packet of low priority has its turn, in units of
-    /// 4,096 bytes: 0 for a single packet, 255 for no limit. Default: that of the file, or else 0.
+    /// Amount that the high-priority table may send before a low-priority packet has its turn, in
+    /// units of 4,096 bytes: 0 for a single packet, 255 for no limit. Default: the value in the
+    /// file, or else 0.
     pub high_limit: Option<u8>,
-    /// File with the tables: an `opensm.conf`, whose lines for switches or adapters are used, or
-    /// outputs of `smpquery vlarb` that all agree. The path is relative to the scenario.
+    /// File with the tables: an `opensm.conf` (with its lines for switches or adapters), or
+    /// `smpquery vlarb` outputs that all agree. The path is relative to the scenario.
     pub file: Option<FileName>,
 }
 
-/// A slot of an InfiniBand table.
+/// Slot of an InfiniBand arbitration table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableSlot {
-    /// Lane, 0 to 14; it may have several slots, in both tables.
+    /// Lane, 0 to 14. A lane may have several slots, in both tables.
     pub lane: u8,
     /// Amount that the lane may send per turn, in units of 64 bytes; 0 skips the slot.
     pub weight: u8,
@@ -50,8 +51,8 @@ impl InfiniBand {
         Self { high, low, high_limit: Some(high_limit), file: None }
     }
 
-    /// Returns the tables for `lanes` lanes: the given ones or, by default, those of OpenSM without
-    /// slots of missing lanes.
+    /// Returns the tables for `lanes` lanes. The default is OpenSM's tables without slots for
+    /// missing lanes.
     pub fn arbitration(&self, lanes: u8) -> ArbitrationTables {
         let high_limit = self.high_limit.unwrap_or_default();
         if self.high.is_none() && self.low.is_none() {
@@ -69,7 +70,7 @@ impl InfiniBand {
     }
 }
 
-/// Whether a table for `lanes` lanes may have slots of this lane.
+/// Returns whether a table for `lanes` lanes may have slots for `lane`.
 pub const fn has_slots(lane: u8, lanes: u8) -> bool {
     lane < lanes && lane < MANAGEMENT_LANE
 }

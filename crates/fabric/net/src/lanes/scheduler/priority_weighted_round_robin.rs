@@ -1,5 +1,5 @@
-//! Priority weighted round robin: weighted round robin in the highest level, and bounded waits of
-//! lower levels.
+//! Priority weighted round robin: weighted round robin within the highest level, with bounded waits
+//! of lower levels.
 
 use super::{
     DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, levels_of, one_a_lane, shares_of,
@@ -14,22 +14,23 @@ use std::num::{NonZeroU16, NonZeroU32};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityWeightedRoundRobin {
-    /// Levels by lane, from 0, the lowest, to 15.
+    /// Priority level of each lane, from 0, the lowest, to 15.
     pub levels: Vec<u8>,
-    /// Weights within the level, in flits or packets per turn, by lane; 0 for a lane that is never
-    /// served and that no class may use.
+    /// Weight of each lane within its level, in flits or packets per turn; 0 for a lane that is
+    /// never served and that no class may use.
     pub weights: Vec<u32>,
-    /// Number of flits, or packets, that a level may send while a lower one could, before that one
-    /// has a turn; thus none starves. By default lower levels send only when no higher one can.
+    /// Number of flits, or packets, that a level may send while a lower level could, before that
+    /// lower level has a turn. This prevents starvation. By default, lower levels send only when no
+    /// higher level can.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3: the progress of low priorities, which should be programmable"))]
     pub yield_after: Option<NonZeroU32>,
-    /// Unit of choice.
+    /// Scheduling unit: flit or packet.
     #[serde(default)]
     pub by: Granularity,
 }
 
 impl LaneScheduler for PriorityWeightedRoundRobin {
-    // One arbiter per level.
+    // Boxed, because it contains an arbiter for each level.
     type Arbiter = Box<gingham_fairq::PriorityWeightedRoundRobin<PLACES>>;
 
     fn facts(&self) -> Facts {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundRobin {
-    /// Unit of choice.
+    /// Scheduling unit: flit or packet.
     pub by: Granularity,
 }
 

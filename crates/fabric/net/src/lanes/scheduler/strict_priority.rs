@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrictPriority {
-    /// Levels by lane, from 0, the lowest, to 15.
+    /// Priority level of each lane, from 0, the lowest, to 15.
     pub levels: Vec<u8>,
-    /// Unit of choice.
+    /// Scheduling unit: flit or packet.
     #[serde(default)]
     pub by: Granularity,
 }

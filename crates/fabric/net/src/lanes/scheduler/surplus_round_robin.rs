@@ -14,10 +14,10 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurplusRoundRobin {
-    /// Quanta, in bytes per turn, by lane, at least a flit; `0 B` for a lane that is never served
-    /// and that no class may use.
+    /// Quantum of each lane in bytes per turn, at least one flit; `0 B` for a lane that is never
+    /// served and that no class may use.
     pub quanta: Vec<Bytes>,
-    /// Unit of choice.
+    /// Scheduling unit: flit or packet.
     #[serde(default)]
     pub by: Granularity,
 }
@@ -36,7 +36,7 @@ impl LaneScheduler for SurplusRoundRobin {
 
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         let (quanta, _) = quanta_of(&self.quanta, lanes, flit_bytes)?;
-        // Later quanta may be smaller; a packet or flit longer than one quantum takes several
+        // Later quanta may be smaller; a packet or flit longer than its quantum takes several
         // turns.
         Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(1, &quanta)?))
     }

@@ -1,4 +1,4 @@
-//! VirtualClock: emulates a separate channel for each lane.
+//! VirtualClock scheduling, which emulates a separate channel for each lane.
 
 use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, one_a_lane};
 use gingham_kernel::Rate;
@@ -12,9 +12,9 @@ use std::num::NonZeroU64;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VirtualClock {
-    /// Rates by lane; `best-effort` for a lane that is served only when no other can be.
+    /// Rate of each lane; `best-effort` for a lane that is served only when no other lane can be.
     pub rates: Vec<LaneRate>,
-    /// Unit of choice.
+    /// Scheduling unit: flit or packet.
     #[serde(default)]
     pub by: Granularity,
 }
@@ -22,14 +22,14 @@ pub struct VirtualClock {
 /// Rate of a lane under `virtual-clock`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LaneRate {
-    /// Reserved rate of the lane.
+    /// Reserved rate.
     Reserved(Rate),
     /// No reserved rate: served only when no other lane can be.
     BestEffort,
 }
 
 impl LaneRate {
-    /// Bytes per second, or `None` for a best-effort lane.
+    /// Returns the rate in bytes per second, or `None` for a best-effort lane.
     pub fn bytes_per_second(self) -> Option<NonZeroU64> {
         match self {
             Self::Reserved(rate) => NonZeroU64::new(rate.bytes_per_second()),

@@ -12,10 +12,10 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedRoundRobin {
-    /// Weights, in flits or packets per turn, by lane; 0 for a lane that is never served and that
-    /// no class may use.
+    /// Weight of each lane, in flits or packets per turn; 0 for a lane that is never served and
+    /// that no class may use.
     pub weights: Vec<u32>,
-    /// Unit of choice.
+    /// Scheduling unit: flit or packet.
     #[serde(default)]
     pub by: Granularity,
 }
