@@ -1,16 +1,16 @@
-//! Marking policies: selection of the packets that a switch marks.
+//! Marking policies, which select the packets that a switch marks.
 //!
 //! ```text
 //!   head read ──► policy: mark it? ──► the packet carries its mark to its destination
 //!                                      its ACK carries the mark back, if its flow has a window
 //! ```
 //!
-//! A policy is a file with its parameters and decision, and a line of `policies!`. A mark is never
-//! removed. Policies that use output queues mark a packet when a switch starts it, and require
-//! whole-packet switching:
+//! Each policy has a file with its parameters and decision, and a line of `policies!`. A mark is
+//! never removed. Policies that use output queues mark a packet when it starts on its output, and
+//! require whole-packet switching:
 //!
 //! ```text
-//!   queued ──► counts, by output and buffer ◄── settled: is the buffer full, do too many wait?
+//!   queued ──► counts, by output and buffer ◄── settled: is the buffer full, do too many packets wait?
 //!   forwarded ──► mark it?
 //! ```
 
@@ -41,14 +41,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
     pub(crate) switch: NodeId,
-    /// Number of flits in the buffer of the head, including its own.
+    /// Number of flits in the buffer of the packet's head, including flits of this packet.
     pub(crate) waiting_flits: u64,
 }
 
 /// Reason for a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
-    /// The buffer of an input was full.
+    /// An input buffer was full.
     Input,
     /// More packets than a threshold waited for an output.
     Output,
@@ -65,7 +65,7 @@ pub(crate) trait Policy {
         self.triggers().map_or(Ok(()), |triggers| triggers.check())
     }
 
-    /// Whether the policy needs to know the free space at the other end of outputs.
+    /// Returns whether the policy depends on free space at the other end of outputs.
     fn needs_space(&self) -> bool {
         self.triggers().is_some_and(|triggers| triggers.spare_blocked.is_some())
     }
@@ -80,16 +80,17 @@ pub(crate) trait Mark {
 
     fn queued(&mut self, _stay: &Stay, _now: Time) {}
 
-    /// Evaluates the triggers at the end of an instant in which a head was read.
+    /// Evaluates the triggers after all events of a time at which a head was read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
-    /// Returns the trigger that marks a packet, if any, when the packet starts on its output.
+    /// Returns the trigger that marks a packet when the packet starts on its output; `None` without
+    /// a mark.
     fn forwarded(&mut self, _stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         None
     }
 }
 
-/// Feature of switches that count the packets for each output.
+/// Switch feature that counts waiting packets for each output.
 const OUTPUT_QUEUES: &str = "output-queues";
 
 macro_rules! policies {
@@ -111,14 +112,15 @@ macro_rules! policies {
                 }
             }
 
-            /// Triggers of the policy, if it is one of Santos et al.
+            /// Returns the triggers of the policy; `None` unless the policy is one of Santos et al.
             pub fn triggers(&self) -> Option<Triggers> {
                 match self {
                     $(Self::$name(of) => of.triggers(),)*
                 }
             }
 
-            /// Rejects an invalid parameter. Returns its key and the reason.
+            /// Checks the parameters. An error contains the key of an invalid parameter and the
+            /// reason.
             pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {
                     $(Self::$name(of) => of.check(),)*
@@ -131,8 +133,8 @@ macro_rules! policies {
                 }
             }
 
-            /// Whether the policy marks packets when they start on output queues, which require
-            /// whole-packet switching.
+            /// Returns whether the policy marks packets when they start on an output, which
+            /// requires whole-packet switching.
             pub fn uses_outputs(&self) -> bool {
                 let needed: &[&str] = match self {
                     $(Self::$name(_) => &[$($feature)?],)*
@@ -180,41 +182,41 @@ macro_rules! policies {
 }
 
 policies! {
-    /// One in `every` packets that a switch reads, regardless of its queues: a baseline for
+    /// Marks one in `every` packets that a switch reads, regardless of its queues: a baseline for
     /// policies that use queues.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = "{ periodic = { every = 10 } }"))]
     periodic::Periodic,
-    /// Every packet whose head is read while its buffer holds more than a threshold.
+    /// Marks every packet whose head is read while its buffer contains more than a threshold.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ threshold = { above = "64 B" } }"#))]
     threshold::Threshold,
-    /// All packets in the buffer of an input and lane that has become full.
+    /// Marks all packets in the buffer of an input and lane that has become full.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
     naive::Naive needs "output-queues",
-    /// When a buffer becomes full: for each output that one of its packets waits for, as many
-    /// packets as the switch has for it, as they start there.
+    /// Marks packets when a buffer becomes full. For each output that a packet in the buffer waits
+    /// for, the next packets to start are marked, as many as wait for this output in the switch.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
     input_triggered::InputTriggered needs "output-queues",
-    /// Like `input-triggered`, and also if more packets than a threshold wait for an output.
+    /// Like `input-triggered`, but also marks packets if more than a threshold wait for an output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
     #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
     input_output_triggered::InputOutputTriggered needs "output-queues",
-    /// Only if more packets than a threshold wait for an output. A buffer whose packets go to many
-    /// outputs fills unnoticed.
+    /// Marks packets only if more than a threshold wait for an output. A buffer whose packets go to
+    /// many outputs fills unnoticed.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
     output_triggered::OutputTriggered needs "output-queues",
-    /// If an output was busy for too large a fraction of the recent time.
+    /// Marks packets if their output was busy for too large a fraction of the recent time.
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
     utilisation_triggered::UtilisationTriggered needs "output-queues",
-    /// InfiniBand's congestion control annex: FECN if more bytes than a threshold wait for an
-    /// output that is the root of congestion, not a victim of it.
+    /// InfiniBand's congestion control annex: sets FECN if more bytes than a threshold wait for an
+    /// output that is the root of congestion, not a victim.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
     fecn::Fecn needs "output-queues",
-    /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the longer the
-    /// queue of an output, the likelier.
+    /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the marking
+    /// probability grows with the queue of the output.
     #[schemars(extend("x-source" = "Zhu et al. 2015, section 3.1; Floyd and Jacobson 1993"))]
     red::Red needs "output-queues",
 }

@@ -1,19 +1,19 @@
-//! Injection throttling: conditions on the network for the start of a message.
+//! Injection throttling: network conditions for the start of a message.
 //!
 //! ```text
-//!   link free, window and rate limit open ──► may the next message begin? ─┬─ yes: its first packet goes
+//!   link free, window and rate limit open ──► may the next message start? ─┬─ yes: its first packet starts
 //!                                                       ▲                  └─ no: held, and skipped
 //!                  lanes of outputs, full buffers ──────┘ a change wakes the held hosts
 //! ```
 //!
-//! [`at_least_one`] uses the lanes of the outputs that the first switch may select, [`self_tuned`]
-//! the number of full buffers in the network. Both hold back only new messages, not messages in
-//! progress, acknowledgements, signals or control packets.
+//! [`at_least_one`] uses free lanes at the outputs that the first switch may select, [`self_tuned`]
+//! the number of full buffers in the network. Both rules hold back only new messages, not messages
+//! in progress, acknowledgements, signals or control packets.
 //!
 //! The simulation reports only free lanes of outputs of switches with hosts
 //! ([`Notice::Lanes`](crate::Notice::Lanes)), or full buffers on request ([`Order::Gather`]).
 //!
-//! Invariant: whether a message may begin is a function of the reported state and the time.
+//! Invariant: whether a message may start depends only on the reported state and the time.
 
 mod at_least_one;
 mod self_tuned;
@@ -35,20 +35,20 @@ use std::sync::Arc;
 /// Rule of injection throttling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ThrottlePlan {
-    /// Lanes of the outputs that the first switch may select (Baydal, Lopez and Duato 2000).
+    /// Free lanes at the outputs that the first switch may select (Baydal, Lopez and Duato 2000).
     AtLeastOne,
     /// Number of full buffers in the network (Thottethodi, Lebeck and Mukherjee 2001).
     SelfTuned(SelfTunedPlan),
 }
 
 impl Plan {
-    /// Rule of injection throttling, if any.
+    /// Returns the rule of injection throttling; `None` without throttling.
     pub fn throttle(&self) -> Option<ThrottlePlan> {
         self.adapters.and_then(|adapters| adapters.throttle)
     }
 
-    /// For each channel: whether its free lanes must be reported (outputs of switches with hosts).
-    /// Empty if no rule needs them.
+    /// Returns, for each channel, whether its free lanes must be reported: true for outputs of
+    /// switches with hosts. Empty if no rule needs these reports.
     pub fn watched_outputs(&self) -> Vec<bool> {
         if self.throttle() != Some(ThrottlePlan::AtLeastOne) {
             return Vec::new();
@@ -66,8 +66,8 @@ impl Plan {
         ChannelId::first(self.channels.len()).map(is_watched).collect()
     }
 
-    /// For each lane, with whole-packet switching: blocks of the run's longest packet, at most the
-    /// buffer's.
+    /// Returns the blocks of the run's longest packet, at most the buffer size, by lane. For
+    /// whole-packet switching.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
         let of_class = |class: &ClassPlan| {
             let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
@@ -79,7 +79,8 @@ impl Plan {
         packets.buffer_blocks.map(|blocks| blocks.min(needed))
     }
 
-    /// Channels between switches, with counted buffers; empty if no rule needs them.
+    /// Returns the channels between switches, whose buffers are counted; empty if no rule needs
+    /// these counts.
     pub fn gathered_channels(&self) -> Vec<ChannelId> {
         if !matches!(self.throttle(), Some(ThrottlePlan::SelfTuned(_))) {
             return Vec::new();
@@ -95,9 +96,9 @@ impl Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum May {
     Begin,
-    /// May not begin before this instant; ask again then.
+    /// The message must not start before this time; the caller asks again then.
     BeginAt(Time),
-    /// May not begin before its host is woken.
+    /// The message must not start before its host is woken.
     BeHeld,
 }
 
@@ -105,11 +106,12 @@ pub(crate) enum May {
 pub(crate) struct Throttle {
     plan: Arc<Plan>,
     rule: Rule,
-    /// For each endpoint: whether it is held.
+    /// Whether each endpoint is held.
     held: Box<[bool]>,
-    /// Endpoints in descending order of their channels: the last order is carried out first.
+    /// Endpoints in descending order of their channels, because the last order is executed first.
     in_order: Box<[EndpointId]>,
-    /// For each node: endpoints of a switch, in this order; empty if the rule does not use outputs.
+    /// Endpoints of each switch, in the order of `in_order`; empty if the rule does not use
+    /// outputs.
     around: Box<[Vec<EndpointId>]>,
     woken: u64,
 }
@@ -145,7 +147,7 @@ impl Throttle {
         self.woken
     }
 
-    /// Whether a message may begin now; a message in progress may always go on.
+    /// Returns whether a message may start now; a message in progress may always continue.
     pub(crate) fn may(&mut self, messages: &Messages, slot: MessageSlot, now: Time) -> May {
         let message = messages.message(slot);
         let of_class = &self.plan.classes[message.class.index()];
@@ -166,7 +168,7 @@ impl Throttle {
 
     // The at-least-one rule.
 
-    /// Wakes the hosts that the free lanes of this output may have held.
+    /// Wakes the hosts that a lack of free lanes on this output may have held.
     pub(crate) fn on_lanes(&mut self, output: ChannelId, free: LaneSet, orders: &mut Vec<Order>) {
         let Rule::AtLeastOne(of) = &mut self.rule else { return };
         if !of.on_lanes(output, free) {
@@ -207,7 +209,7 @@ impl Throttle {
         }
     }
 
-    /// Handles a count `full` of full buffers between switches.
+    /// Handles a count of full buffers between switches.
     pub(crate) fn on_gathered(
         &mut self,
         full: u64,

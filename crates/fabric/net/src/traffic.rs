@@ -4,16 +4,15 @@
 //!   class ── [start, stop) ── a Source per endpoint, with a workload
 //!                               ├ drawn: arrivals ── lengths ── destinations
 //!                               │          a random stream for each purpose
-//!                               ├ schedule: (instant, destination, payload), as written
+//!                               ├ schedule: (time, destination, payload) from a list
 //!                               ├ replies: a think time after a delivery
 //!                               └ a stream: frame after frame to one host; many per endpoint
 //! ```
 //!
-//! A [`Source`] never sees the state of the network. Random streams depend on seed, class and the
-//! stable name of the host: an additional host does not change the draws of others.
+//! A [`Source`] has no access to the state of the network. Random streams depend on seed, class and
+//! the stable name of the host: an additional host does not change the draws of other hosts.
 //!
-//! Types without `Plan` in their names are those of scenarios; their doc comments are shown as
-//! help.
+//! Types without `Plan` in their names are scenario types; their doc comments are shown as help.
 
 mod arrivals;
 mod crashes;

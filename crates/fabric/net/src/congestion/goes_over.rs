@@ -1,4 +1,4 @@
-//! Test whether a packet will still pass a channel on its path.
+//! Test whether a packet has yet to traverse a channel.
 
 use super::Waiter;
 use crate::{FlowKey, PathId, Plan};
@@ -16,8 +16,8 @@ impl<'a> PathCache<'a> {
         Self { plan, paths: BTreeMap::new() }
     }
 
-    /// Whether a packet has yet to pass a channel on its path, or on any possible path if it has
-    /// not chosen.
+    /// Returns whether a packet has yet to traverse a channel on its path, or on any possible path
+    /// before its path is chosen.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
         let undecided = plan.routing.path_ids().filter(|_| waiter.path_id.is_none());
@@ -35,7 +35,8 @@ impl<'a> PathCache<'a> {
     }
 }
 
-/// Path of a packet; if it is diverted to port 0 of a switch, only the channel to that port.
+/// Returns the path of a packet; for a packet diverted to port 0 of a switch, only the channel to
+/// that port.
 fn path_of(
     plan: &Plan,
     path: PathId,

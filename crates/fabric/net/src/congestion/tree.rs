@@ -1,7 +1,7 @@
 //! Derivation of congestion trees from waiting packets.
 //!
 //! ```text
-//!   branches   lanes that some packet needs, all of its lanes being blocked
+//!   branches   lanes needed by a packet that is blocked on all of its lanes
 //!   onward     from a branch to the targets of the packets at its end: branches, or a root
 //!   trees      from each root backwards, level by level; branches that no root reaches form a knot
 //! ```
@@ -13,23 +13,24 @@ use gingham_topology::routing::Buffer;
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Congestion tree at an instant.
+/// Congestion tree at one time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
-    /// Channel for which all packets of the tree wait in the end; `None` for a knot of packets that
+    /// Channel for which all packets of the tree ultimately wait; `None` for a knot of packets that
     /// wait for one another.
     pub root: Option<ChannelId>,
     /// Lanes without space, ascending.
     pub branches: Vec<Buffer>,
-    /// Branches without another branch of the tree behind them.
+    /// Branches with no other branch of the tree behind them.
     pub leaves: Vec<Buffer>,
     /// Maximum distance of a leaf from the root, in branches; 0 for a knot.
     pub depth: usize,
     /// Hosts whose own channel is a branch.
     pub hosts: BTreeSet<EndpointId>,
-    /// Flows with a packet that will pass the root; in a knot, all flows with packets in it.
+    /// Flows with a packet that will traverse the root; in a knot, all flows with packets in the
+    /// knot.
     pub feeding: BTreeSet<FlowKey>,
-    /// Flows with packets in the tree, none of which will pass the root.
+    /// Flows with packets in the tree that will all leave before the root.
     pub victims: BTreeSet<FlowKey>,
     /// Number of packets in the tree.
     pub packets: usize,
@@ -50,7 +51,7 @@ struct Stand<'a> {
     behind: BTreeMap<Target, BTreeSet<Buffer>>,
 }
 
-/// Derives the trees of an instant, by ascending root, followed by knots.
+/// Derives all congestion trees, by ascending root, followed by knots.
 pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     let strict = Stand::new(waiters, Rule::BranchesAreNoRoots);
     let mut path_cache = PathCache::new(plan);
@@ -72,10 +73,10 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     found
 }
 
-/// Whether a channel with blocked longer packets can be a root.
+/// Rule for channels that block longer packets but still have space for shorter packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
-    /// The channel is a branch for all packets.
+    /// The channel is a branch for all packets, and never a root.
     BranchesAreNoRoots,
     AnyMayBeRoot,
 }
@@ -112,8 +113,8 @@ impl<'a> Stand<'a> {
             }
         }
         for branch in &branches {
-            // Without a packet at the end of a branch, its space is about to return: the branch is
-            // its own root.
+            // If no packet is at the end of a branch, space is about to return there, so the branch
+            // is its own root.
             let own = || BTreeSet::from([Target::Root(branch.channel)]);
             onward.entry(*branch).or_insert_with(own);
         }
@@ -126,8 +127,8 @@ impl<'a> Stand<'a> {
         Self { waiters, branches, onward, behind }
     }
 
-    /// Adds the trees of all roots reached through branches in `left`, and removes these from
-    /// `left`.
+    /// Adds the trees of all roots reached through branches in `left`, and removes these branches
+    /// from `left`.
     fn add_rooted(
         &self,
         plan: &Plan,
@@ -163,7 +164,8 @@ impl<'a> Stand<'a> {
         levels
     }
 
-    /// Branches of `among` that are connected to `first` in either direction, all at level 0.
+    /// Returns the branches in `among` that are connected to `first` in either direction, all at
+    /// level 0.
     fn joined_with(&self, first: Buffer, among: &BTreeSet<Buffer>) -> BTreeMap<Buffer, usize> {
         let mut joined = BTreeMap::from([(first, 0)]);
         let mut to_visit = vec![first];
@@ -209,8 +211,8 @@ impl<'a> Stand<'a> {
         }
     }
 
-    /// Packets at the end of a branch, and packets that wait for a branch, for the root, or behind
-    /// a packet that waits for a branch.
+    /// Returns the packets at the end of a branch, and the packets that wait for a branch, for the
+    /// root, or behind a packet that waits for a branch.
     fn waiters_of(
         &self,
         root: Option<ChannelId>,

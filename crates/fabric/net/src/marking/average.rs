@@ -5,12 +5,12 @@
 //!   average    ▁▁▁▁▂▄▅▆▆▇▇▆▄▃▂▁        a := q + (a - q) exp(- stretch / time)
 //! ```
 //!
-//! Counterpart in continuous time of the mean per packet of Floyd and Jacobson 1993 (RED). Santos
-//! et al. 2002, footnote 5, mention time averages as triggers and do not adopt them.
+//! Continuous-time counterpart of the per-packet mean of Floyd and Jacobson 1993 (RED). Santos et
+//! al. 2002, footnote 5, mention time averages as triggers and do not adopt them.
 
 use gingham_kernel::{Span, Time};
 
-/// Average of a quantity that was 0 before the start of the run.
+/// Time average of a quantity that was 0 before the start of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Average {
     value: f64,
@@ -24,8 +24,8 @@ impl Average {
         self.value
     }
 
-    /// Updates the average: the quantity had this value from the last update until `now`. A second
-    /// update at an instant has no effect.
+    /// Updates the average with the value of the quantity since the last update. A second update at
+    /// the same time has no effect.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
     pub(super) fn observe(&mut self, quantity: f64, now: Time, over: Span) {
         if now <= self.until {

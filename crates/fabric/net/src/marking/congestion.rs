@@ -4,16 +4,16 @@
 //!   queued     cnt1 of its output + 1
 //!   settled    the buffer is full ───────────────────────────► input trigger
 //!              cnt1 of its output is above the threshold ────► output trigger
-//!   trigger    cnt2 := cnt1 of the outputs concerned, or packets that wait for them are flagged
-//!   forwarded  marked if it is flagged, or cnt2 > 0: cnt2 - 1
+//!   trigger    cnt2 := cnt1 of the outputs concerned, or packets that wait for these outputs are flagged
+//!   forwarded  marked if flagged or if cnt2 > 0; cnt2 - 1
 //!   left       cnt1 - 1
 //! ```
 //!
 //! A full buffer concerns itself (naive), or every output that one of its packets waits for. A
-//! leaving packet fills its buffer until its tail has left, and can no longer be marked.
+//! departing packet fills its buffer until its tail has left, and can no longer be marked.
 //!
-//! Source: Santos et al. 2002, section IV. Ours: evaluation of triggers after all starts of an
-//! instant with a head read, and the definition of full.
+//! Source: Santos et al. 2002, section IV. Ours: the evaluation of triggers after all starts at a
+//! time with a head read, and the definition of full.
 //!
 //! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 
@@ -41,13 +41,13 @@ impl Buffered {
 
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// Packets whose heads were read and that have not started.
+    /// `cnt1`: packets whose heads were read and that have not started.
     waiting: u32,
     busy_until: Time,
-    /// `cnt2`: packets still to be marked.
+    /// `cnt2`: number of packets still to be marked.
     to_mark: u32,
     trigger: Trigger,
-    /// Packets that start before this time are not marked.
+    /// Time before which starting packets are not marked.
     spared_until: Time,
 }
 
@@ -55,25 +55,25 @@ struct Output {
 pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
-    /// For each channel and lane: packets whose heads were read and that had not left at the last
-    /// evaluation.
+    /// Packets of each channel and lane whose heads were read and whose tails had not left at the
+    /// last evaluation.
     buffers: Vec<Vec<Buffered>>,
     outputs: Vec<Output>,
     averages: Option<Averages>,
     /// Buffer size of each lane, in blocks.
     holds: Vec<u64>,
-    /// For each channel: the node at its end.
+    /// Node at the end of each channel.
     targets: Vec<NodeId>,
-    /// For each node: incoming channels, to scan their buffers.
+    /// Incoming channels of each node, whose buffers are scanned.
     inputs: Vec<Vec<ChannelId>>,
 }
 
 #[derive(Clone, Debug)]
 struct Averages {
     over: Span,
-    /// For each channel and lane: average number of filled blocks.
+    /// Average number of filled blocks, by channel and lane.
     fills: Vec<Average>,
-    /// For each channel: averages of `cnt1` and of the busy share of the output.
+    /// Averages of `cnt1` and of the output's busy fraction, by channel.
     counts: Vec<Average>,
     shares: Vec<Average>,
 }
@@ -153,7 +153,8 @@ impl Congestion {
         stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// Removes the packets that have left by `now`. Returns the blocks of the remaining packets.
+    /// Removes the packets that have left by `now`, and returns the blocks of the remaining
+    /// packets.
     #[inline]
     fn go_to(&mut self, place: usize, now: Time) -> u64 {
         let buffered = &mut self.buffers[place];
@@ -169,8 +170,8 @@ impl Congestion {
         blocks
     }
 
-    /// Whether another packet like the last one would not fit, or the configured fill level is
-    /// reached.
+    /// Returns whether another packet like the last one would not fit, or the configured fill level
+    /// is reached.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),
@@ -219,7 +220,7 @@ impl Congestion {
         }
     }
 
-    /// Marks packets that wait for an output of the switch at the end of `input`.
+    /// Marks packets that wait for `output` at the switch that `input` leads to.
     fn trigger(&mut self, input: ChannelId, output: ChannelId, trigger: Trigger, now: Time) {
         if self.triggers.scan == Scan::Counters {
             let of = &mut self.outputs[output.index()];

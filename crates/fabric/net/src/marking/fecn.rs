@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   settled     more bytes than the threshold wait for the lane of an output
-//!                  ├─ there is space at its other end ──► root of congestion: marks
-//!                  └─ there is none ────────────────────► victim: marks only with the victim mask
-//!   forwarded   of packets that start there and have at least `packet_size`: one marked, then `marking_rate` unmarked
+//!                  ├─ space at its other end ─────► root of congestion: marks
+//!                  └─ no space at its other end ──► victim: marks only with the victim mask
+//!   forwarded   for starting packets of at least `packet_size`: one marked, then `marking_rate` unmarked
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
@@ -25,20 +25,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fecn {
-    /// `cc_sw_cong_setting_threshold`: 0 marks nothing, 1 is the loosest, 15 the strictest. An
-    /// output is congested if the bytes that wait for it exceed 16 minus the threshold, in
-    /// sixteenths of the lane's input buffer (ours). Default: 15.
+    /// `cc_sw_cong_setting_threshold`: 0 disables marking, 1 is the loosest threshold, 15 the
+    /// strictest. An output is congested if the bytes that wait for it exceed 16 minus the
+    /// threshold, in sixteenths of the lane's input buffer (ours). Default: 15.
     #[schemars(range(min = 0, max = 15))]
     pub threshold: u8,
-    /// `cc_sw_cong_setting_packet_size`: packets smaller than this many times 64 B are not marked.
-    /// Default: 8.
+    /// `cc_sw_cong_setting_packet_size`: smallest packets to be marked, in units of 64 B. Default:
+    /// 8.
     #[schemars(range(min = 0, max = 65_535))]
     pub packet_size: u16,
     /// `cc_sw_cong_setting_marking_rate`: number of eligible packets that pass unmarked between two
-    /// marked ones. Default: 0.
+    /// marked packets. Default: 0.
     #[schemars(range(min = 0, max = 65_535))]
     pub marking_rate: u16,
-    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark packets if
+    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark packets when
     /// congestion spreads from elsewhere. Default: false.
     pub victim_mask: bool,
 }
@@ -47,7 +47,7 @@ pub struct Fecn {
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {
-    /// Values that Gran et al. found good on hardware, quoted from memory.
+    /// Returns values that Gran et al. found good on hardware, quoted from memory.
     fn default() -> Self {
         Self { threshold: THRESHOLD_MAX, packet_size: 8, marking_rate: 0, victim_mask: false }
     }
@@ -97,9 +97,9 @@ impl Policy for Fecn {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Free,
-    /// The lane of the output is congested and can send.
+    /// The output lane is congested and can send.
     Root,
-    /// The lane of the output is congested and cannot send.
+    /// The output lane is congested and cannot send.
     Victim,
 }
 

@@ -1,5 +1,5 @@
-//! Marks packets for an output when a buffer that holds some of them becomes full, or when more
-//! packets than a threshold wait for the output.
+//! Policy that marks packets for an output when a buffer that contains some of them becomes full,
+//! or when more packets than a threshold wait for the output.
 //!
 //! Source: Santos et al. 2002, section IV.C.
 
@@ -14,29 +14,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputOutputTriggered {
-    /// If more packets than this wait for an output, they are marked; from 0 to 1,000,000.
+    /// Number of packets waiting for an output above which these packets are marked, from 0 to
+    /// 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: if it has no space
-    /// for another packet like the last (footnote 3).
+    /// Fill level from which a buffer counts as full, rounded up to blocks of 64 B. Default: no
+    /// space for another packet like the last one (footnote 3).
     pub fill: Option<Bytes>,
-    /// Fills, and packets for an output, are averaged over this time before they are compared. Off
-    /// by default (footnote 5).
+    /// Averaging time of fill levels and packet counts. Default: no averaging (footnote 5).
     pub average: Option<Span>,
-    /// Which packets are marked. Default: the next that start, as many as are counted.
+    /// Packets to mark. Default: the next packets to start, as many as are counted.
     #[serde(default)]
     pub scan: Scan,
-    /// Whether a packet whose tail is leaving still counts as waiting for its output. It does by
-    /// default.
+    /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:
+    /// true.
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
-    /// After a packet arrives for an output that has no space at the other end, packets that start
-    /// on that output are not marked for this long. Off by default (footnote 4).
+    /// Time without marks on an output after a packet for this output arrived and there was no
+    /// space at the output's other end. Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 
 impl InputOutputTriggered {
-    /// Policy with only a threshold, as in the paper.
+    /// Creates a policy with only a threshold, as in the paper.
     pub const fn new(threshold: u32) -> Self {
         Self {
             threshold,

@@ -1,4 +1,5 @@
-//! Marks, when a buffer becomes full, all packets for the outputs of the packets in it.
+//! Policy that marks, when a buffer becomes full, all packets for the outputs of packets in the
+//! buffer.
 //!
 //! Source: Santos et al. 2002, section IV.B.
 
@@ -13,18 +14,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputTriggered {
-    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: if it has no space
-    /// for another packet like the last (footnote 3).
+    /// Fill level from which a buffer counts as full, rounded up to blocks of 64 B. Default: no
+    /// space for another packet like the last one (footnote 3).
     pub fill: Option<Bytes>,
-    /// Fills are averaged over this time before they are compared. Off by default (footnote 5).
+    /// Averaging time of fill levels. Default: no averaging (footnote 5).
     pub average: Option<Span>,
-    /// Which packets are marked. Default: the next that start, as many as are counted.
+    /// Packets to mark. Default: the next packets to start, as many as are counted.
     pub scan: Scan,
-    /// Whether a packet whose tail is leaving still counts as waiting for its output. It does by
-    /// default.
+    /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:
+    /// true.
     pub counts_leaving: bool,
-    /// After a packet arrives for an output that has no space at the other end, packets that start
-    /// on that output are not marked for this long. Off by default (footnote 4).
+    /// Time without marks on an output after a packet for this output arrived and there was no
+    /// space at the output's other end. Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

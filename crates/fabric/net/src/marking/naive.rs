@@ -1,4 +1,5 @@
-//! Marks the packets that wait in a buffer when it becomes full, whatever their outputs.
+//! Policy that marks the packets waiting in a buffer when the buffer becomes full, whatever their
+//! outputs.
 //!
 //! Source: Santos et al. 2002, section IV.A.
 
@@ -13,13 +14,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
-    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: if it has no space
-    /// for another packet like the last (footnote 3).
+    /// Fill level from which a buffer counts as full, rounded up to blocks of 64 B. Default: no
+    /// space for another packet like the last one (footnote 3).
     pub fill: Option<Bytes>,
-    /// Fills are averaged over this time before they are compared. Off by default (footnote 5).
+    /// Averaging time of fill levels. Default: no averaging (footnote 5).
     pub average: Option<Span>,
-    /// After a packet arrives for an output that has no space at the other end, packets that start
-    /// on that output are not marked for this long. Off by default (footnote 4).
+    /// Time without marks on an output after a packet for this output arrived and there was no
+    /// space at the output's other end. Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

@@ -1,4 +1,4 @@
-//! Marks every n-th packet, regardless of queues.
+//! Policy that marks every n-th packet, regardless of queues.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;
@@ -10,11 +10,12 @@ use std::num::NonZeroU64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Periodic {
-    /// A switch marks one packet in this many that it reads, over all its inputs; 1 for all.
+    /// Number of packets that a switch reads, over all its inputs, per marked packet; 1 marks every
+    /// packet.
     pub every: NonZeroU64,
 }
 
-/// For each node: number of packets whose heads it has read.
+/// Number of packets whose heads each node has read.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
     every: u64,

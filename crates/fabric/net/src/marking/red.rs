@@ -1,9 +1,9 @@
-//! Random early detection: the longer the queue of an output, the likelier a packet is marked.
+//! Random early detection: the marking probability of a packet grows with the queue of its output.
 //!
 //! ```text
 //!   probability   1 ┤          ┌────
 //!             p_max ┤        ╱
-//!                 0 ┼──────╱───┬────  bytes that wait behind it for its output
+//!                 0 ┼──────╱───┬────  bytes that wait behind the packet for its output
 //!                       k_min  k_max
 //! ```
 //!
@@ -21,26 +21,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Red {
-    /// Largest queue length without marking (SONiC: `green_min_threshold`). Default: the bytes that
-    /// the output's link sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
+    /// Longest queue without marking (SONiC: `green_min_threshold`). Default: the bytes that the
+    /// output's link sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
     pub k_min: Option<Bytes>,
-    /// Smallest queue length with every packet marked (SONiC: `green_max_threshold`). Default: the
-    /// bytes that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
+    /// Shortest queue with every packet marked (SONiC: `green_max_threshold`). Default: the bytes
+    /// that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
     pub k_max: Option<Bytes>,
-    /// Probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1. Default: .01.
+    /// Marking probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1.
+    /// Default: .01.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub p_max: f64,
 }
 
 impl Default for Red {
-    /// Zhu et al. 2015, for 40 Gb/s, quoted from memory. Thresholds scale with the rate of the
-    /// port, as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`).
+    /// Returns the values of Zhu et al. 2015 for 40 Gb/s, quoted from memory. Thresholds scale with
+    /// the port rate, as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`).
     fn default() -> Self {
         Self { k_min: None, k_max: None, p_max: 0.01 }
     }
 }
 
-/// Times in which a link at 40 Gbit/s sends 5 kB and 200 kB.
+/// Times for 5 kB and 200 kB at 40 Gbit/s.
 const K_MIN_TIME: Span = Span::from_ps(1_000_000);
 const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 
@@ -54,7 +55,7 @@ pub struct RedThresholds {
 }
 
 impl Red {
-    /// Marking thresholds of an output whose link takes the given time per byte.
+    /// Returns the marking thresholds of an output whose link takes `link` per byte.
     pub fn thresholds(&self, link: ByteTime) -> RedThresholds {
         let default = |time| bytes_in(link, time);
         let k_max =
@@ -63,7 +64,7 @@ impl Red {
         RedThresholds { k_min, k_max }
     }
 
-    /// Marking probability of a packet that starts while `bytes` wait behind it.
+    /// Returns the marking probability of a packet that starts while `bytes` bytes wait behind it.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
         let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);
@@ -77,7 +78,7 @@ impl Red {
     }
 }
 
-/// Bytes that a link sends in `time`, rounded to the nearest byte.
+/// Returns the bytes that a link sends in `time`, rounded to the nearest byte.
 fn bytes_in(link: ByteTime, time: Span) -> Bytes {
     const MANY_BYTES: u64 = 1 << 16;
     let many_ps = u128::from(link.of(MANY_BYTES).as_ps().max(1));
@@ -117,7 +118,7 @@ pub(crate) struct Queues {
     thresholds: Vec<RedThresholds>,
     waiting: Waiting,
     seed: u64,
-    /// For each channel: its random stream, created at the first draw.
+    /// Random number stream of each channel, created at the first draw.
     streams: Vec<Option<Box<Stream>>>,
 }
 
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// 5 kB and 200 kB at 40 Gbit/s (Zhu et al. 2015).
+    /// Checks thresholds of 5 kB and 200 kB at 40 Gbit/s (Zhu et al. 2015), and their scaling.
     #[test]
     fn red_thresholds_scale_with_the_link_rate() {
         let of = |gigabits: u64, red: Red| {
@@ -182,7 +183,8 @@ mod tests {
         assert_eq!(of(100, default), [12_500, 500_000]);
         assert_eq!(of(400, default), [50_000, 2_000_000]);
         assert_eq!(of(800, default), [100_000, 4_000_000]);
-        // A configured threshold holds at every rate and limits the default of the other.
+        // A configured threshold applies at every rate and limits the default of the other
+        // threshold.
         let high = Red { k_min: Some(Bytes(300_000)), ..default };
         assert_eq!([of(40, high), of(400, high)], [[300_000, 300_000], [300_000, 2_000_000]]);
         let low = Red { k_max: Some(Bytes(4_000)), ..default };

@@ -1,5 +1,5 @@
-//! Marks a packet if its buffer, including the packet, holds more than a limit when its head is
-//! read.
+//! Policy that marks a packet if its buffer, including the packet, contains more than a limit when
+//! the packet's head is read.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;
@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
-    /// A packet is marked if more than this is in the buffer of its input and lane when its head is
-    /// read, including the arrived part of the packet itself; in whole flits.
+    /// Amount of data above which a packet is marked. It counts the buffer of the packet's input
+    /// and lane when the head is read, including the arrived part of the packet itself; in whole
+    /// flits.
     pub above: Bytes,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   buffer full ──────────────┐
-//!   too many for an output ───┼──► packets that wait for the outputs concerned are marked, unless spared
+//!   too many for an output ───┼──► packets that wait for these outputs are marked, unless spared
 //!   an output is too busy ────┘
 //! ```
 //!
@@ -17,37 +17,37 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
-    /// The next that start on the output, as many as were counted: the first that leave.
+    /// The next packets that start on the output, as many as were counted.
     #[default]
     Counters,
-    /// Those that were present, whenever they start.
+    /// The packets that were present, whenever they start.
     Direct,
 }
 
-/// Packets that the trigger of a full buffer marks.
+/// Packets that a full buffer causes to be marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Concerns {
     /// Packets in the full buffer.
     Buffer,
-    /// Packets for the outputs that packets in the buffer wait for.
+    /// Packets for every output that packets in the buffer wait for.
     Outputs,
 }
 
-/// Conditions of marking, and the packets that are marked.
+/// Marking conditions, and the packets to mark.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Triggers {
-    /// Packets that a full buffer marks; `None` for policies that ignore input buffers.
+    /// Packets marked because of a full buffer; `None` for policies that ignore input buffers.
     pub full: Option<Concerns>,
-    /// Fill level from which a buffer is full; if `None`, it is full without space for another
-    /// packet.
+    /// Fill level from which a buffer is full; with `None`, a buffer is full if another packet does
+    /// not fit.
     pub fill: Option<Bytes>,
     /// Number of packets waiting for an output above which its trigger fires.
     pub threshold: Option<u32>,
-    /// Busy share of an output above which its trigger fires.
+    /// Busy fraction of an output above which its trigger fires.
     pub utilisation: Option<f64>,
-    /// Averaging time of fill levels, packet counts and busy shares; `None`: not averaged.
+    /// Averaging time of fill levels, packet counts and busy fractions; `None` without averaging.
     pub average: Option<Span>,
-    /// Packets that are marked.
+    /// Packets to mark.
     pub scan: Scan,
     /// Whether a packet counts as waiting while its tail is leaving.
     pub counts_leaving: bool,
@@ -87,13 +87,13 @@ impl Triggers {
         Ok(())
     }
 
-    /// Fill level from which a buffer is full, in blocks, rounded up.
+    /// Returns the fill level from which a buffer is full, in blocks, rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }
 }
 
-/// Default of `counts_leaving`.
+/// Returns the default of `counts_leaving`.
 pub(super) const fn yes() -> bool {
     true
 }

@@ -1,4 +1,5 @@
-//! Marks packets for an output that was recently busy for too large a share of the time.
+//! Policy that marks packets for an output that was busy for too large a fraction of the recent
+//! time.
 //!
 //! Source: Santos et al. 2002, footnote 5, which does not adopt it.
 
@@ -13,11 +14,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UtilisationTriggered {
-    /// If an output is busy for more than this fraction of the time, packets that wait for it are
-    /// marked; from 0 to below 1.
+    /// Busy fraction of an output above which waiting packets are marked, from 0 to below 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub above: f64,
-    /// Averaging time of the fraction.
+    /// Averaging time of the busy fraction.
     pub average: Span,
 }
 

@@ -1,7 +1,7 @@
-//! For each output and lane of switches: bytes of packets whose heads were read and that have not
-//! started.
+//! Bytes of packets whose heads were read and that have not started, by output and lane of
+//! switches.
 //!
-//! A packet that may take several lanes counts on each of them.
+//! A packet that may take several lanes counts on each of these lanes.
 
 use crate::{Plan, Stay};
 

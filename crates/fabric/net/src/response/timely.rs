@@ -1,4 +1,4 @@
-//! TIMELY: the gradient of round trips raises or lowers the rate of a flow.
+//! TIMELY: the gradient of round-trip times raises or lowers the rate of a flow.
 //!
 //! ```text
 //!   d := (1 - alpha) d + alpha (rtt - previous rtt)          gradient: d / min_rtt
@@ -9,7 +9,7 @@
 //!   gradient > 0       rate (1 - beta gradient)
 //! ```
 //!
-//! Marks have no effect. The first round trip of a flow has no previous one and changes nothing.
+//! Marks have no effect. The first round trip of a flow has no predecessor and changes nothing.
 //!
 //! Source: Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015,
 //! algorithm 1 and section 4.3, from memory.
@@ -24,31 +24,33 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timely {
-    /// Weight of the latest difference of round trips, above 0 and at most 1. Default: 0.875.
+    /// Weight of the latest difference between round-trip times, above 0 and at most 1. Default:
+    /// 0.875.
     pub alpha: f64,
-    /// Strength of a decrease, above 0 and at most 1. Default: 0.8.
+    /// Multiplier of rate decreases, above 0 and at most 1. Default: 0.8.
     pub beta: f64,
     /// `delta`: increase of the rate. Default: 1/1000 of the highest rate, 10 Mbit/s at 10 Gbit/s.
     pub additive: Option<DataRate>,
-    /// `T_low`: the rate rises after shorter round trips. Default: 50 us.
+    /// `T_low`: round-trip time below which the rate rises. Default: 50 us.
     pub t_low: Span,
-    /// `T_high`: the rate falls after longer round trips. Default: 500 us.
+    /// `T_high`: round-trip time above which the rate falls. Default: 500 us.
     pub t_high: Span,
-    /// Round trip on an idle path, the unit of the gradient. Default: 20 us.
+    /// Round-trip time on an idle path, the unit of the gradient. Default: 20 us.
     pub min_rtt: Span,
-    /// The lowest rate, above 0 and at most 1, as a share of the highest: the rate limit of the
-    /// class, or the full rate of the link. Default: 1/1000.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
+    /// class, or the full link rate). Default: 1/1000.
     pub lowest: f64,
 }
 
 /// Additive increase as a fraction of the highest rate: 10 Mbit/s of 10 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
-/// Consecutive gradients of at most 0 until the hyperactive increase, and its factor.
+/// Consecutive gradients of at most 0 before hyperactive increase, and the factor of this increase.
 const HYPERACTIVE: u32 = 5;
 
 impl Default for Timely {
-    /// Values for 10 Gbit/s as in the simulator of Li et al. 2019 (HPCC), with a lowest rate of 100
-    /// Mbit/s at 100 Gbit/s; scaling both with the highest rate is ours.
+    /// Returns the values for 10 Gbit/s of the simulator of Li et al. 2019 (HPCC), with its lowest
+    /// rate of 100 Mbit/s at 100 Gbit/s. Scaling `additive` and `lowest` with the highest rate is
+    /// ours.
     fn default() -> Self {
         Self {
             alpha: 0.875,
@@ -113,7 +115,7 @@ pub(crate) struct Gradient {
     step: f64,
     rate: Rate,
     previous: Option<Span>,
-    /// Moving average of the differences between round trips.
+    /// Moving average of differences between consecutive round-trip times.
     difference_ps: f64,
     /// Number of consecutive gradients of at most 0.
     falling: u32,

@@ -1,21 +1,22 @@
-//! At least one: a message begins if its first switch has a free lane for it.
+//! At-least-one rule: a message starts if its first switch has a free lane for it.
 //!
 //! ```text
 //!   useful outputs of m       free lanes of its set
-//!     east                    { 2 }                 at least one at each: begins
+//!     east                    { 2 }                 at least one at each: starts
 //!     north                   { 0, 3 }
 //! ```
 //!
-//! A message may begin if at least one of its lanes is free at every useful output, or all of its
-//! lanes at one of them. Useful outputs are those that the first switch may select: one for each
-//! path, or all candidates of adaptive routing. The lanes are those that its VC class may use
-//! there; a message bound to a lane needs only that lane.
+//! A message may start if at least one of its lanes is free at every useful output, or all of its
+//! lanes at one useful output. Useful outputs are the outputs that the first switch may select: one
+//! for each path, or all candidates of adaptive routing. The lanes are the lanes that its VC class
+//! may use there; a message bound to a lane needs only that lane.
 //!
 //! Source: Baydal, Lopez and Duato, "A Simple and Efficient Mechanism to Prevent Saturation in
-//! Wormhole Networks", IPDPS 2000; the lanes of the message's class are ours. Yum et al. 2002
-//! (section 6.1) also require a free lane at the adapter, without which no packet begins here.
+//! Wormhole Networks", IPDPS 2000; the restriction to lanes of the message's class is ours. Yum et
+//! al. 2002 (section 6.1) also require a free lane at the adapter, without which no packet starts
+//! here.
 //!
-//! Invariant: free lanes are those last reported, or all before the first report.
+//! Invariant: free lanes are as last reported; before the first report, all lanes are free.
 
 use super::May;
 use crate::Plan;
@@ -24,7 +25,7 @@ use gingham_topology::{ChannelId, EndpointId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Useful outputs, with the message's lanes there.
+/// Useful outputs, with the message's lanes at each output.
 type Useful = SmallVec<[(ChannelId, LaneSet); 2]>;
 
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ impl AtLeastOne {
         Self { free: vec![all; plan.channels.len()].into(), useful: BTreeMap::new() }
     }
 
-    /// Records the free lanes of an output. Returns whether a lane became free.
+    /// Records the free lanes of an output, and returns whether a lane became free.
     pub(super) fn on_lanes(&mut self, output: ChannelId, free: LaneSet) -> bool {
         let before = std::mem::replace(&mut self.free[output.index()], free);
         free.bits() & !before.bits() != 0
@@ -60,7 +61,7 @@ impl AtLeastOne {
     }
 }
 
-/// Useful outputs of the first switch; empty if a cable joins the endpoints.
+/// Returns the useful outputs of the first switch; empty if a cable connects the endpoints.
 fn useful(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),

@@ -1,4 +1,4 @@
-//! Self-tuned: hosts begin no message while too many buffers of the network are full.
+//! Self-tuned throttling: hosts start no message while too many buffers of the network are full.
 //!
 //! ```text
 //!   full        ·  N_1 ......· N_2        counted every g, known D later
@@ -6,16 +6,16 @@
 //!            ·             est(t) = N_j + (N_j - N_(j-1)) (t - t_j) / g
 //! ```
 //!
-//! A dedicated side band reports to every host the full buffers and the delivered bytes. Between
-//! two counts hosts extrapolate linearly.
+//! A dedicated side band reports full buffers and delivered bytes to every host. Between two
+//! counts, hosts extrapolate linearly.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee, "Self-Tuned Congestion Control for Multiprocessor
 //! Networks", HPCA 2001. We read its abstract; figures are recalled from the literature and are
 //! parameters ([`SelfTunedPlan`]). Yum et al. 2002 (section 6.1) include adapters among the
 //! buffers.
 //!
-//! Invariant: the estimate is between zero and all buffers, and linear between two counts: it
-//! crosses the threshold at most once.
+//! Invariant: the estimate is between zero and the number of buffers, and linear between two
+//! counts, so it crosses the threshold at most once.
 
 use super::May;
 use super::tuner::{Period, Tuner};
@@ -24,12 +24,12 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Endpoint that is woken for counts; the choice is arbitrary.
+/// Returns the endpoint that is woken for counts; the choice is arbitrary.
 pub(super) fn gatherer() -> EndpointId {
     EndpointId::new(0)
 }
 
-/// Thresholds are in millionths of a buffer.
+/// Number of threshold units per buffer.
 const MILLIONTHS: i128 = 1_000_000;
 
 /// Parameters of self-tuned throttling.
@@ -37,20 +37,20 @@ const MILLIONTHS: i128 = 1_000_000;
 pub struct SelfTunedPlan {
     /// Interval between counts; not zero.
     pub gather: Span,
-    /// Delay until hosts know a count; at most a tuning period.
+    /// Delay until a count reaches the hosts; at most a tuning period.
     pub side_band: Span,
     /// Counts per tuning period, at least 1.
     pub tuning_gathers: u32,
-    /// Initial threshold, in millionths of all buffers, as the next two.
+    /// Initial threshold, in millionths of all buffers.
     pub threshold_millionths: u32,
-    /// Increment of the threshold.
+    /// Increment of the threshold, in millionths of all buffers.
     pub increase_millionths: u32,
-    /// Decrement of the threshold.
+    /// Decrement of the threshold, in millionths of all buffers.
     pub decrease_millionths: u32,
-    /// Least relative drop of throughput that triggers a decrement, in millionths.
+    /// Smallest relative drop of throughput that triggers a decrement, in millionths.
     pub drop_millionths: u32,
-    /// Number of consecutive periods far below the best after which the best is forgotten, at least
-    /// 1.
+    /// Number of consecutive periods far below the best period after which the best period is
+    /// forgotten, at least 1.
     pub patience: u32,
 }
 
@@ -58,11 +58,11 @@ pub struct SelfTunedPlan {
 struct Sample {
     full: u64,
     bytes: u64,
-    /// Time of arrival at the hosts.
+    /// Arrival time at the hosts.
     due: Time,
 }
 
-/// State of the throttling, as known to the hosts.
+/// Throttling state, as known to the hosts.
 #[derive(Clone, Debug)]
 pub(super) struct SelfTuned {
     plan: SelfTunedPlan,
@@ -71,9 +71,9 @@ pub(super) struct SelfTuned {
     /// Bytes received since the last count.
     received_bytes: u64,
     next_gather: Time,
-    /// Samples on their way, in order of arrival.
+    /// Samples in flight to the hosts, in order of arrival.
     in_flight: VecDeque<Sample>,
-    /// Full buffers in the last sample received, and in the one before.
+    /// Full buffers in the last received sample, and in the sample before.
     full: u64,
     full_before: u64,
     /// Arrival time of the last sample; `None` before the first.
@@ -110,7 +110,7 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Returns whether held hosts must be woken.
+    /// Starts a due count, and returns whether held hosts must be woken.
     pub(super) fn on_woken(&mut self, now: Time, orders: &mut Vec<Order>) -> bool {
         let is_due = self.learn(now);
         if now == self.next_gather {
@@ -125,14 +125,14 @@ impl SelfTuned {
         let bytes = std::mem::take(&mut self.received_bytes);
         let due = now + self.plan.side_band;
         self.in_flight.push_back(Sample { full, bytes, due });
-        // At a count the endpoint is woken anyway.
+        // A count at this time wakes the endpoint anyway.
         if due > now && !due.as_ps().is_multiple_of(self.plan.gather.as_ps()) {
             orders.push(Order::WakeAt { endpoint: gatherer(), at: due });
         }
         self.learn(now)
     }
 
-    /// Applies the samples that are due. Returns whether held hosts may begin a message before the
+    /// Applies the samples that are due. Returns whether held hosts may start a message before the
     /// next sample.
     fn learn(&mut self, now: Time) -> bool {
         let mut has_learned = false;
@@ -154,8 +154,8 @@ impl SelfTuned {
         has_learned && self.opens().is_some()
     }
 
-    /// Estimate after `after_ps`, clamped, in millionths of a buffer times the interval between
-    /// counts in ps.
+    /// Returns the clamped estimate after `after_ps`, in millionths of a buffer times the interval
+    /// between counts in ps.
     fn scaled_estimate(&self, after_ps: u64) -> i128 {
         let gather = i128::from(self.plan.gather.as_ps());
         let (full, before) = (i128::from(self.full), i128::from(self.full_before));
@@ -171,7 +171,8 @@ impl SelfTuned {
         self.scaled_estimate(after_ps) > self.scaled_threshold()
     }
 
-    /// Time until the estimate is at most the threshold, in ps; `None` if not by the next count.
+    /// Returns the time until the estimate is at most the threshold, in ps; `None` if not before
+    /// the next count.
     fn opens(&self) -> Option<u64> {
         let gather = self.plan.gather.as_ps();
         if !self.is_above(0) {

@@ -1,19 +1,19 @@
-//! Tuning of the self-tuned threshold by the throughput.
+//! Tuning of the self-tuned threshold by throughput.
 //!
 //! ```text
-//!   throughput of the period       throttled      did not
+//!   throughput of the period       throttled      not throttled
 //!     fell by more than `drop`     decrease       decrease
-//!     did not                      increase       unchanged
+//!     otherwise                    increase       unchanged
 //! ```
 //!
-//! A period far below the best one sets the threshold to the lesser of the best's threshold and
-//! final number of full buffers, to escape local maxima; after `patience` such periods in a row the
-//! best is forgotten.
+//! A period far below the best period sets the threshold to the smaller of the best period's
+//! threshold and its final number of full buffers, to escape local maxima. After `patience`
+//! consecutive periods far below, the best period is forgotten.
 //!
 //! Source: Thottethodi et al. 2001 (table 1 and the avoidance of local maxima, as recalled);
 //! defining "far below" by `drop` is ours.
 //!
-//! Invariant: the threshold is between zero and all buffers.
+//! Invariant: the threshold is between zero and the number of buffers.
 
 use super::self_tuned::SelfTunedPlan;
 
@@ -23,14 +23,14 @@ pub(super) struct Period {
     pub(super) bytes: u64,
     /// Number of full buffers at the last count.
     pub(super) full: u64,
-    /// Whether the estimate was above the threshold.
+    /// Whether the estimate exceeded the threshold.
     pub(super) has_throttled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Best {
     bytes: u64,
-    /// Number of full buffers, in millionths.
+    /// Number of full buffers, in millionths of a buffer.
     full: u64,
     threshold: u64,
 }
@@ -43,7 +43,7 @@ pub(super) struct Tuner {
     /// Bytes delivered in the last period.
     last: Option<u64>,
     best: Option<Best>,
-    /// Consecutive periods far below the best.
+    /// Consecutive periods far below the best period.
     far_below: u32,
 }
 
@@ -109,7 +109,8 @@ mod tests {
         Period { gathers: 3, bytes, full, has_throttled }
     }
 
-    /// With 1,000 buffers, threshold 100, increment 10 and decrement 40.
+    /// Checks the table for 1,000 buffers, a threshold of 100, an increment of 10 and a decrement
+    /// of 40.
     #[test]
     fn tuning_table_sets_the_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(tuner.threshold(), 1_000_000_000);
     }
 
-    /// The best period had 30 full buffers and a threshold of 100.
+    /// Checks a best period with 30 full buffers and a threshold of 100.
     #[test]
     fn throughput_far_below_best_restores_its_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!   poisson     |  ||     |   |      |      independent exponential intervals
-//!   bernoulli   :|::|::::|:|:::::|:::      in each cycle with equal probability
+//!   bernoulli   :|::|::::|:|:::::|:::      equal probability in each cycle
 //!   constant    |    |    |    |    |       phase + k x interval, each rounded once
 //!   on-off      |||       ||||              equally spaced while on (`on_off`)
-//!   backlogged  |...|...|...|               the next when the last one's first flit starts
+//!   backlogged  |...|...|...|               next message when the last message's first flit starts
 //! ```
 //!
-//! Load of a source: fraction of its link's time that its payload takes; `interval = mean payload x
-//! flit time / load`.
+//! The load of a source is the fraction of link time that its payload takes: `interval = mean
+//! payload x byte time / load`.
 //!
-//! Invariants: times never decrease; none lies before the start of the class.
+//! Invariants: times never decrease, and none precedes the start of the class.
 
 use super::on_off::{OnOffClock, PeriodPlan};
 use super::ticks::{Ticks, later, whole_ps};
@@ -20,7 +20,7 @@ use gingham_kernel::{FileName, Purpose, Span, Stream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Arrival process of a class, as a scenario names it.
+/// Arrival process of a class, as named in scenarios.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
@@ -28,37 +28,37 @@ pub enum Arrivals {
     /// Poisson: independent exponential intervals, whose mean follows from the load.
     #[schemars(extend("x-source" = "textbook"))]
     Poisson,
-    /// Bernoulli: in every cycle of the switches a message is created with the same probability,
-    /// which follows from the load. Only for switches with cycles.
+    /// Bernoulli: in every switch cycle, a message is created with a constant probability, which
+    /// follows from the load. Only for switches with cycles.
     #[schemars(extend("x-source" = "textbook; BookSim 2, src/injection.cpp", "x-needs" = "cycles"))]
     Bernoulli,
-    /// Equal intervals. The phase is random unless given.
+    /// Equal intervals. The phase is random unless configured.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
-    /// Bursts: equal intervals in on periods, no messages in off periods, both of exponential
-    /// length; the load is the mean over both.
+    /// Bursts: equal intervals in on periods, no messages in off periods. Period lengths are
+    /// exponential; the load is the mean over on and off periods.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ on-off = { on = "20 us", off = "80 us" } }"#))]
     OnOff(OnOff),
-    /// Bursts with periods whose lengths follow Pareto's law: the sum of many hosts is
-    /// self-similar.
+    /// Bursts whose period lengths follow a Pareto distribution: the combined traffic of many hosts
+    /// is self-similar.
     #[schemars(extend("x-source" = "Willinger, Taqqu, Sherman and Wilson 1997"))]
     #[schemars(extend("x-example" = r#"{ on-off-pareto = { on = "20 us", off = "80 us", shape = 1.5 } }"#))]
     OnOffPareto(OnOffPareto),
-    /// Always one message waiting; takes no load.
+    /// A message always waits to be sent. Takes no load.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = "backlogged"
 length = { fixed = "64 B" }"#))]
     Backlogged,
-    /// The messages of a CSV file, with the columns `created_ps`, `source`, `destination` and
-    /// `payload_bytes` of the table of messages, in order of time; the path is relative to the
+    /// Messages from a CSV file in time order, with the columns `created_ps`, `source`,
+    /// `destination` and `payload_bytes` of the message table. The path is relative to the
     /// scenario. Takes no load, length, destinations or hosts.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = { schedule = "schedule.csv" }"#))]
     Schedule(FileName),
-    /// A reply to each message of another class that is delivered to the host. Created only while
-    /// the class sends. Takes no load or destinations.
+    /// A reply to each message of another class that is delivered to the host. Replies are created
+    /// only while their own class sends. Takes no load or destinations.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 name = "replies"
@@ -98,8 +98,8 @@ pub struct OnOffPareto {
     pub on: Span,
     /// Mean length of an off period.
     pub off: Span,
-    /// Tail index, above 1: the probability of a period beyond x falls as x to the power of minus
-    /// this.
+    /// Tail index, above 1: the probability of a period longer than x falls as x to the power of
+    /// minus this index.
     pub shape: f64,
 }
 
@@ -107,7 +107,7 @@ pub struct OnOffPareto {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
-    /// Name of the class whose messages are replied to.
+    /// Name of the class whose messages receive replies.
     pub to: String,
     /// Time from the delivery of a message to the creation of its reply. Default: none.
     #[serde(default)]
@@ -117,7 +117,7 @@ pub struct Reply {
 /// Arrival process of a source, with the load in (0, 1].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ArrivalPlan {
-    /// Random intervals with exponential distribution.
+    /// Exponentially distributed intervals.
     Poisson {
         /// Offered load.
         load: f64,
@@ -133,22 +133,23 @@ pub enum ArrivalPlan {
     Constant {
         /// Offered load.
         load: f64,
-        /// Time to the first message; random within an interval if `None`.
+        /// Time from the start of the class to the first message; `None` for a random time within
+        /// one interval.
         phase: Option<Span>,
     },
     /// Equal intervals within on periods.
     OnOff {
         /// Offered load over on and off periods.
         load: f64,
-        /// Lengths of the periods.
+        /// Distribution of period lengths.
         periods: PeriodPlan,
     },
-    /// One message always waits.
+    /// A message always waits to be sent.
     Backlogged,
 }
 
 impl ArrivalPlan {
-    /// Offered load; `None` for a backlogged source.
+    /// Returns the offered load; `None` for a backlogged source.
     pub fn load(&self) -> Option<f64> {
         match self {
             Self::Poisson { load }
@@ -159,7 +160,8 @@ impl ArrivalPlan {
         }
     }
 
-    /// Load within on periods; equals the mean load of a source without off periods.
+    /// Returns the load within on periods; without off periods, this is the mean load. `None` for a
+    /// backlogged source.
     pub fn peak_load(&self) -> Option<f64> {
         match self {
             Self::OnOff { load, periods } => Some(load / periods.share_on()),
@@ -167,7 +169,7 @@ impl ArrivalPlan {
         }
     }
 
-    /// Process with its load multiplied by `factor`; a backlogged one is unchanged.
+    /// Returns the process with its load multiplied by `factor`; a backlogged process is unchanged.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         match self {
@@ -179,8 +181,8 @@ impl ArrivalPlan {
         }
     }
 
-    /// Mean interval between messages, at `byte_ps` per byte of the link. `None` for a backlogged
-    /// source.
+    /// Returns the mean interval between messages for `byte_ps` per byte on the link; `None` for a
+    /// backlogged source.
     pub fn interval_mean_ps(&self, payload_mean_bytes: f64, byte_ps: f64) -> Option<f64> {
         self.load().map(|load| payload_mean_bytes * byte_ps / load)
     }
@@ -229,7 +231,7 @@ impl Clock {
         }
     }
 
-    /// Next arrival before `stop`. A backlogged source has only a first one.
+    /// Returns the next arrival before `stop`. A backlogged source has only a first arrival.
     #[inline]
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let next = match self {
@@ -238,7 +240,7 @@ impl Clock {
                 *now
             }
             Self::Bernoulli { next_cycle, cycle_ps, gap_mean, stream } => {
-                // Geometric gaps: those between independent successes.
+                // Gaps between independent successes are geometric.
                 let cycle = next_cycle.saturating_add(stream.geometric(*gap_mean) - 1);
                 *next_cycle = cycle.saturating_add(1);
                 Time::from_ps(cycle.saturating_mul(*cycle_ps).min(u64::MAX / 4))
@@ -302,7 +304,7 @@ mod tests {
         let early = times(&plan, 100.0, 0, 10_000);
         let late = times(&plan, 100.0, 1_000_000, 1_010_000);
         assert_eq!(late, early.iter().map(|time| time + 1_000_000).collect::<Vec<_>>());
-        // 100 expected, standard deviation 10.
+        // Expected: 100 messages, with a standard deviation of 10.
         assert!(early.len().abs_diff(100) < 50, "{}", early.len());
     }
 
@@ -312,7 +314,7 @@ mod tests {
 
     #[test]
     fn bernoulli_with_probability_1_creates_every_cycle() {
-        // The first cycle from 1,001 on is at 1,010.
+        // The first cycle from 1,001 ps on starts at 1,010 ps.
         assert_eq!(times(&bernoulli(10), 10.0, 1_001, 1_040), [1_010, 1_020, 1_030]);
         assert_eq!(times(&bernoulli(10), 10.0, 1_010, 1_031), [1_010, 1_020, 1_030]);
     }
@@ -331,8 +333,8 @@ mod tests {
         for (k, p) in [(1, 0.25), (2, 0.1875), (3, 0.140_625), (8, 0.033_37)] {
             assert!((share(k) - p).abs() < 5.0 * (p / count).sqrt(), "{k}: {}", share(k));
         }
-        // Mean 1 / p = 4 and variance q / p^2 = 12, with the standard error 12 sqrt((8 + p^2 / q) /
-        // n) = 0.11 (kurtosis 9 + p^2 / q).
+        // Gaps have the mean 1 / p = 4 and the variance q / p^2 = 12. The variance has the standard
+        // error 12 sqrt((8 + p^2 / q) / n) = 0.11 (kurtosis 9 + p^2 / q).
         let mean = gaps.iter().sum::<u64>() as f64 / count;
         assert!((mean - 4.0).abs() < 0.055, "{mean}");
         let off = |gap: &u64| *gap as f64 - mean;
@@ -342,7 +344,7 @@ mod tests {
 
     #[test]
     fn first_bernoulli_trial_is_at_the_start() {
-        // Of 4,000 hosts 1/4 start at once: 1,000, with a standard deviation of 27.
+        // A quarter of 4,000 hosts should start at once: 1,000, with a standard deviation of 27.
         let is_at_once = |host: &usize| {
             let stream = |purpose| Stream::new(1, &format!("h{host}"), purpose);
             let mut clock = Clock::new(&bernoulli(8), 32.0, Time::ZERO, stream);

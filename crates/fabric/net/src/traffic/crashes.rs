@@ -1,4 +1,4 @@
-//! Crashes of the applications of streams, drawn for each stream.
+//! Random application crashes of streams.
 
 use super::workload::application_crash;
 use crate::{NetworkEvent, Plan, StreamId};

@@ -1,9 +1,7 @@
 //! Destinations of messages.
 //!
-//! A pattern becomes one of four plans for each source: uniform, fixed (for every permutation), hot
-//! spots, or weighted.
-//!
-//! Invariant: no source sends to its own host unless the scenario permits it.
+//! A scenario's pattern becomes one of four plans for each source: uniform, fixed (for every
+//! permutation), hot spots, or weighted.
 
 use super::Weighted;
 use crate::bare_names::accept_bare_names;
@@ -15,77 +13,78 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Destination pattern of a class, as a scenario names it.
+/// Destination pattern of a class, as named in scenarios.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Destinations {
-    /// Every other reachable host with equal probability; every port of a host with several.
-    /// `hosts` of the class limits the senders; `within = "class"` limits the destinations to them
-    /// as well.
+    /// Every other reachable host with equal probability, including each port of a host with
+    /// several ports. The class's `hosts` limits the senders; `within = "class"` also limits the
+    /// destinations to these hosts.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     #[schemars(extend("x-example" = "{ uniform = { itself = true } }"))]
     Uniform(UniformPlaces),
-    /// Always this host, by name; one port of a host with several as `name[port]`.
+    /// A single host, by name; `name[port]` selects one port of a host with several ports.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ host = "h1-0-0" }"#))]
     Host(String),
-    /// A fraction of the messages is sent to given hosts, the rest uniformly.
+    /// A fraction of the messages goes to given hosts, the rest to uniformly drawn hosts.
     #[schemars(extend("x-source" = "Pfister and Norton 1985"))]
     #[schemars(extend("x-example" = r#"{ hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#))]
     HotSpot(HotSpot),
-    /// The destination of each host, by name; a host that is not listed sends nothing.
+    /// One destination for each listed host, by name; other hosts send nothing.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#))]
     Pairs(BTreeMap<String, String>),
-    /// A square of hosts: from row r, column c to row c, column r. Needs a square number of hosts.
+    /// Row r, column c of a square of hosts sends to row c, column r. Needs a square number of
+    /// hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Transpose,
-    /// To the host whose number has every bit inverted. Needs a power of two as the number of
-    /// hosts.
+    /// Each host sends to the host whose number has every bit inverted. Needs a power of two as the
+    /// number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitComplement,
-    /// To the host whose number has its bits in reverse order. Needs a power of two as the number
-    /// of hosts.
+    /// Each host sends to the host whose number has its bits in reverse order. Needs a power of two
+    /// as the number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitReversal,
-    /// To the host whose number has its bits rotated left by one. Needs a power of two as the
-    /// number of hosts.
+    /// Each host sends to the host whose number has its bits rotated left by one. Needs a power of
+    /// two as the number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Shuffle,
-    /// To the host whose number has its bits rotated right by one. Needs a power of two as the
-    /// number of hosts.
+    /// Each host sends to the host whose number has its bits rotated right by one. Needs a power of
+    /// two as the number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitRotation,
-    /// With N hosts, to the host numbered s mod N / 2 or the one N / 2 above it, with equal
-    /// probability: the sender itself or its partner in the other half. Needs an even number of
-    /// hosts.
+    /// Each of N hosts sends to itself or to its partner N / 2 hosts away, with equal probability.
+    /// Needs an even number of hosts.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     Asymmetric,
-    /// Nearly half way around every dimension: by ceil(k / 2) - 1 of k.
+    /// Each host sends nearly half way around every dimension: ceil(k / 2) - 1 steps in a dimension
+    /// of size k.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     #[schemars(extend("x-example" = "{ tornado = { dimensions = [4, 4] } }"))]
     Tornado(GridPlaces),
-    /// The host one further in every dimension at once, a diagonal step, with wrap-around. For the
-    /// neighbours of a stencil code, use `stencil`.
+    /// Each host sends one step further in every dimension at once, a diagonal step with
+    /// wrap-around. For the neighbours of a stencil code, use `stencil`.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Neighbour(GridPlaces),
-    /// To one of the neighbours on a grid, drawn for each message with equal probability: one step
-    /// in one dimension, or also diagonally.
+    /// Each message goes to a random neighbour on a grid, with equal probability: one step in one
+    /// dimension, or also diagonally.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = "{ stencil = { dimensions = [4, 2, 2], diagonals = true } }"))]
     Stencil(StencilPlaces),
-    /// From each group of hosts to a group further on: in a dragonfly, the worst case of minimal
+    /// Each group of hosts sends to a group further on: in a dragonfly, the worst case of minimal
     /// routing.
     #[schemars(extend("x-source" = "Kim et al. 2008, section 4.2; the same place in the group is ours"))]
     #[schemars(extend("x-example" = "{ group-shift = { group_size = 4, by = 1 } }"))]
     GroupShift(GroupPlaces),
-    /// To a host drawn once from a seed and the name of the class, never itself.
+    /// Each host sends to another host, drawn once from a seed and the name of the class.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that no host sends to itself is ours"))]
     #[schemars(extend("x-example" = "{ random-permutation = { seed = 7 } }"))]
     RandomPermutation(PermutationDraw),
-    /// In proportion to the weights of a CSV file: its first row names destinations, its first
-    /// column sources; the path is relative to the scenario. A host whose row has twice the mean
-    /// sum offers twice the load.
+    /// Destinations are weighted by a CSV file, whose first row names destinations and whose first
+    /// column names sources. The path is relative to the scenario. A host whose row has twice the
+    /// mean sum offers twice the load.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2"))]
     #[schemars(extend("x-example" = r#"{ matrix = "demand.csv" }"#))]
     Matrix(FileName),
@@ -95,11 +94,11 @@ pub enum Destinations {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformPlaces {
-    /// Whether a host is among its own destinations, with the probability of any other. Its
-    /// messages to itself go to its switch and back.
+    /// Whether a host is among its own destinations, with the probability of any other host.
+    /// Messages to itself travel to its switch and back.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     pub itself: bool,
-    /// Set of hosts to draw from: all of the fabric, or only those of the class (`hosts`).
+    /// Destinations to draw from: all hosts of the fabric, or only hosts of the class (`hosts`).
     pub within: Within,
 }
 
@@ -107,7 +106,7 @@ pub struct UniformPlaces {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Within {
-    /// All hosts that the sender can reach, whether or not they belong to the class.
+    /// All hosts that the sender can reach, including hosts outside the class.
     #[default]
     Fabric,
     /// Hosts of the class that the sender can reach.
@@ -119,7 +118,8 @@ pub enum Within {
 #[serde(default, deny_unknown_fields)]
 pub struct PermutationDraw {
     /// Seed of the permutation. Default: the seed of the run. With its own seed, the permutation
-    /// stays fixed while the seed of the run varies, and can vary while that stays fixed.
+    /// can stay fixed while the seed of the run varies, or vary while the seed of the run stays
+    /// fixed.
     pub seed: Option<u64>,
 }
 
@@ -127,14 +127,15 @@ pub struct PermutationDraw {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StencilPlaces {
-    /// Whether to include diagonal neighbours: up to 3^d - 1 in d dimensions instead of 2 d.
+    /// Whether to include diagonal neighbours: up to 3^d - 1 neighbours in d dimensions instead of
+    /// 2 d.
     pub diagonals: bool,
-    /// Dimensions of the grid of hosts, the last running fastest. Default: the fabric's own grid if
-    /// it is one with equally many hosts on each switch, else one ring of all hosts.
+    /// Dimensions of the host grid; the last dimension varies fastest. Default: the fabric's own
+    /// grid if each of its switches has equally many hosts, else one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
-    /// Whether the grid wraps around, so that every host has all neighbours; otherwise, hosts at
-    /// the edge have fewer. Default: as the cables of the fabric's own grid do, and true on any
-    /// other grid.
+    /// Whether the grid wraps around, so that every host has all neighbours; otherwise, hosts at an
+    /// edge have fewer. Default: as the cables of the fabric's own grid, and true on any other
+    /// grid.
     pub wrap: Option<bool>,
 }
 
@@ -142,14 +143,14 @@ pub struct StencilPlaces {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GroupPlaces {
-    /// Hosts of the class in each group, in canonical order. Default: those of a group of a generated
-    /// dragonfly.
+    /// Number of hosts per group, in the canonical order of the class. Default: the group size of a
+    /// generated dragonfly.
     #[schemars(range(min = 1))]
     pub group_size: Option<u32>,
     /// Number of groups to shift by, modulo the number of groups.
     pub by: i64,
-    /// Whether each message is sent to any host of the destination group, with equal probability. By
-    /// default, a host sends to the host at its own place in that group: a permutation.
+    /// Whether each message goes to a random host of the destination group, with equal probability.
+    /// By default, a host sends to the host with its own index in that group: a permutation.
     pub any: bool,
 }
 
@@ -163,10 +164,10 @@ impl Default for GroupPlaces {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpot {
-    /// Hot hosts: names or patterns.
+    /// Hot hosts, as names or patterns.
     pub hosts: Vec<String>,
-    /// Fraction of messages that go to them, in equal parts; the rest is uniform. Above 0 and at
-    /// most 1.
+    /// Fraction of messages to hot hosts, in equal parts, above 0 and at most 1; the rest is
+    /// uniform.
     pub share: f64,
 }
 
@@ -174,33 +175,33 @@ pub struct HotSpot {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridPlaces {
-    /// Dimensions of the grid of hosts, the last running fastest. Default: the fabric's own grid if
-    /// it is one with equally many hosts on each switch, else one ring of all hosts.
+    /// Dimensions of the host grid; the last dimension varies fastest. Default: the fabric's own
+    /// grid if each of its switches has equally many hosts, else one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
 }
 
-/// Endpoints, excluding the source's own host if it sends nothing to itself.
+/// Endpoints to draw from, without the source's own host if it sends nothing to itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherHosts {
-    /// Endpoints, ascending.
+    /// Endpoints in ascending order.
     pub among: Arc<[EndpointId]>,
-    /// Indices in `among` of the source's own host, if excluded.
+    /// Index range in `among` of the source's own host, if excluded; otherwise empty.
     pub own: Range<usize>,
 }
 
 impl OtherHosts {
-    /// Whether there is at least one.
+    /// Returns whether there is any endpoint.
     pub fn has_any(&self) -> bool {
         self.len() > 0
     }
 
-    /// Number of endpoints.
+    /// Returns the number of endpoints.
     #[expect(clippy::len_without_is_empty, reason = "`has_any` says it")]
     pub fn len(&self) -> usize {
         self.among.len() - self.own.len()
     }
 
-    /// Endpoints, ascending.
+    /// Returns the endpoints in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = EndpointId> {
         let Self { among, own } = self;
         among[..own.start].iter().chain(&among[own.end..]).copied()
@@ -218,25 +219,25 @@ impl OtherHosts {
 /// Destinations of one source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DestinationPlan {
-    /// Hosts with equal probability, usually without the source's own.
+    /// Endpoints with equal probability, usually without the source's own host.
     Uniform(OtherHosts),
-    /// One endpoint.
+    /// A single endpoint.
     Fixed(EndpointId),
     /// Hot spots (Pfister and Norton 1985).
     HotSpot {
         /// Hot hosts, with equal probability.
         hot: OtherHosts,
-        /// Fraction of messages to them.
+        /// Fraction of messages to hot hosts.
         share: f64,
         /// Destinations of the other messages, including hot hosts.
         all: OtherHosts,
     },
-    /// Endpoints with probabilities in proportion to weights.
+    /// Endpoints with probabilities proportional to weights.
     Weighted(Arc<Weighted<EndpointId>>),
 }
 
 impl DestinationPlan {
-    /// Whether there is any destination for messages from `source`.
+    /// Returns whether messages from `source` have a valid destination.
     pub fn has_any(&self, source: EndpointId) -> bool {
         match self {
             Self::Uniform(others) => others.has_any(),
@@ -283,7 +284,7 @@ mod tests {
     fn uniform_excludes_own_host_and_is_equal_elsewhere() {
         let count = counts(&DestinationPlan::Uniform(others(1..3)));
         assert_eq!((count[1], count[2]), (0, 0));
-        // 13,333 expected, standard deviation 94.
+        // Expected: 13,333, with a standard deviation of 94.
         for other in [0, 3, 4] {
             assert!(count[other].abs_diff(13_333) < 470, "{count:?}");
         }
@@ -291,7 +292,7 @@ mod tests {
 
     #[test]
     fn uniform_including_own_host_is_equal() {
-        // 8,000 expected, standard deviation 80.
+        // Expected: 8,000, with a standard deviation of 80.
         let count = counts(&DestinationPlan::Uniform(others(1..1)));
         assert!(count.iter().all(|count| count.abs_diff(8_000) < 400), "{count:?}");
     }
@@ -301,8 +302,8 @@ mod tests {
         let hot = OtherHosts { among: [3, 4].map(EndpointId::new).into(), own: 0..0 };
         let plan = DestinationPlan::HotSpot { hot, share: 0.4, all: others(0..1) };
         let count = counts(&plan);
-        // Cold hosts get 0.6 / 4 = 0.15, hot ones 0.15 + 0.4 / 2 = 0.35: 6,000 and 14,000 of
-        // 40,000, with standard deviations of 71 and 95.
+        // Cold hosts receive 0.6 / 4 = 0.15, hot hosts 0.15 + 0.4 / 2 = 0.35: 6,000 and 14,000 of
+        // 40,000 messages, with standard deviations of 71 and 95.
         assert_eq!(count[0], 0);
         for (cold, hot) in [(1, 3), (2, 4)] {
             assert!(count[cold].abs_diff(6_000) < 357, "{count:?}");

@@ -1,4 +1,4 @@
-//! Lengths of messages.
+//! Message lengths.
 
 use super::Weighted;
 use gingham_kernel::{Bytes, FileName, Stream};
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Length distribution of a class, as a scenario names it.
+/// Length distribution of a class, as named in scenarios.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lengths {
-    /// Every message has this many payload bytes.
+    /// A constant number of payload bytes.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A", "x-example" = r#"{ fixed = "64 B" }"#))]
     Fixed(Bytes),
-    /// Geometric on 1, 2, 3, ... bytes with this mean: the exponential distribution in whole
-    /// bytes.
+    /// Geometric distribution on 1, 2, 3, ... bytes with this mean: the exponential distribution in
+    /// whole bytes.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 2; whole bytes are ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
@@ -25,11 +25,11 @@ segmentation = { fixed = "2 KiB" }"#))]
     /// Every whole number of bytes between two limits, with equal probability.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ uniform = { from = "64 B", to = "1 KiB" } }"#))]
     Uniform(Uniform),
-    /// Short and long messages.
+    /// One of two lengths, short or long.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ bimodal = { short = "16 B", long = "1 KiB", long_share = 0.2 } }"#))]
     Bimodal(Bimodal),
-    /// Weighted lengths of a CSV file with the columns `payload_bytes` and `weight`; the path is
+    /// Weighted lengths from a CSV file with the columns `payload_bytes` and `weight`. The path is
     /// relative to the scenario.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ empirical = "lengths.csv" }"#))]
     Empirical(FileName),
@@ -39,9 +39,9 @@ segmentation = { fixed = "2 KiB" }"#))]
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// Shortest length, included.
+    /// Shortest length, inclusive.
     pub from: Bytes,
-    /// Longest length, included.
+    /// Longest length, inclusive.
     pub to: Bytes,
 }
 
@@ -57,14 +57,14 @@ pub struct Bimodal {
     pub long_share: f64,
 }
 
-/// Length distribution, in payload bytes, all at least 1.
+/// Length distribution in payload bytes; all lengths are at least 1.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LengthPlan {
-    /// One length.
+    /// Constant length.
     Fixed(u32),
-    /// Geometric with this mean.
+    /// Geometric distribution with this mean.
     Exponential(f64),
-    /// Uniform on whole numbers, both bounds included.
+    /// Uniform distribution on whole numbers, with inclusive bounds.
     Uniform {
         /// Shortest length.
         from: u32,
@@ -85,7 +85,7 @@ pub enum LengthPlan {
 }
 
 impl LengthPlan {
-    /// Mean payload in bytes.
+    /// Returns the mean payload in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match self {
             Self::Fixed(bytes) => f64::from(*bytes),
@@ -100,7 +100,7 @@ impl LengthPlan {
         }
     }
 
-    /// Shortest and longest possible length.
+    /// Returns the range of possible lengths.
     pub fn range_bytes(&self) -> RangeInclusive<u32> {
         match self {
             Self::Fixed(bytes) => *bytes..=*bytes,
@@ -147,7 +147,7 @@ mod tests {
         (0..DRAWS).map(|_| plan.draw(&mut stream)).collect()
     }
 
-    /// The draws must have this mean, within 5 standard errors.
+    /// Checks the mean of a plan, and the mean of its draws within 5 standard errors.
     fn assert_moments(plan: &LengthPlan, mean: f64, variance: f64) {
         assert!((plan.mean_bytes() - mean).abs() < 1e-9 * mean, "{plan:?}");
         let sample: f64 = drawn(plan).into_iter().map(f64::from).sum::<f64>() / f64::from(DRAWS);
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn length_distributions_have_their_moments() {
         assert_moments(&LengthPlan::Fixed(512), 512.0, 0.0);
-        // Geometric: variance m (m - 1).
+        // Geometric distribution: variance m (m - 1).
         assert_moments(&LengthPlan::Exponential(90.0), 90.0, 90.0 * 89.0);
         // 64 to 1024: 961 lengths, variance (961^2 - 1) / 12.
         let uniform = LengthPlan::Uniform { from: 64, to: 1_024 };
@@ -178,7 +178,7 @@ mod tests {
     fn uniform_lengths_include_both_bounds() {
         let lengths = drawn(&LengthPlan::Uniform { from: 3, to: 6 });
         for bytes in 3..=6 {
-            // 25,000 expected, standard deviation 137.
+            // Expected: 25,000, with a standard deviation of 137.
             let count = lengths.iter().filter(|length| **length == bytes).count();
             assert!(count.abs_diff(25_000) < 685, "{count} of {bytes} bytes");
         }

@@ -1,4 +1,4 @@
-//! Bursts: on periods with equally spaced messages, and silent off periods.
+//! Bursty arrivals: equally spaced messages in on periods, silence in off periods.
 //!
 //! ```text
 //!   on-time   0  i  2i 3i 4i 5i 6i                     one clock, interval i, that
@@ -6,8 +6,8 @@
 //!   time      ├──on──────┤...off.....├──on─────┤...
 //! ```
 //!
-//! The lengths of periods are independent, exponential or Pareto; Pareto periods with 1 < shape < 2
-//! make the sum of many sources self-similar (Willinger, Taqqu, Sherman and Wilson,
+//! Period lengths are independent, exponential or Pareto; Pareto periods with 1 < shape < 2 make
+//! the combined traffic of many sources self-similar (Willinger, Taqqu, Sherman and Wilson,
 //! "Self-similarity through high-variability", IEEE/ACM ToN 5(1), 1997). Since the clock continues
 //! after an off period, the mean load is exact even with short periods. A source starts in its
 //! stationary state: on with probability on / (on + off), with the remainder of a period in
@@ -18,12 +18,12 @@
 use super::ticks::{Ticks, later, whole_ps};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 
-/// Distribution of the lengths of periods.
+/// Distribution of period lengths.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PeriodLaw {
-    /// Exponential.
+    /// Exponential distribution.
     Exponential,
-    /// Pareto with the minimum `mean x (shape - 1) / shape`.
+    /// Pareto distribution with the minimum `mean x (shape - 1) / shape`.
     Pareto {
         /// Tail index, above 1.
         shape: f64,
@@ -41,7 +41,7 @@ impl PeriodLaw {
         }
     }
 
-    /// Variance of the length of a period; Pareto periods are cut off at `span_ps`.
+    /// Returns the variance of period lengths; Pareto periods are cut off at `span_ps`.
     fn variance(self, mean_ps: f64, span_ps: f64) -> f64 {
         match self {
             Self::Exponential => mean_ps * mean_ps,
@@ -61,16 +61,16 @@ impl PeriodLaw {
         }
     }
 
-    /// Remainder of a period in progress at a random instant: its density is the probability that a
-    /// whole period is longer, divided by the mean.
+    /// Draws the remainder of a period in progress at a random time. Its density is the probability
+    /// that a whole period is longer, divided by the mean.
     fn draw_rest(self, mean_ps: f64, stream: &mut Stream) -> f64 {
         match self {
             Self::Exponential => stream.exponential(mean_ps),
             Self::Pareto { shape } => {
                 let least = mean_ps * (shape - 1.0) / shape;
                 let below = stream.unit();
-                // Up to the minimum period, of probability (shape - 1) / shape, the density is
-                // constant.
+                // The density is constant up to the minimum period, with a total probability of
+                // (shape - 1) / shape.
                 if below < (shape - 1.0) / shape {
                     below * mean_ps
                 } else {
@@ -88,24 +88,24 @@ pub struct PeriodPlan {
     pub on_mean: Span,
     /// Mean length of off periods.
     pub off_mean: Span,
-    /// Distribution of their lengths.
+    /// Distribution of period lengths.
     pub law: PeriodLaw,
 }
 
 impl PeriodPlan {
-    /// Mean length of an on and an off period.
+    /// Returns the mean length of an on period plus an off period.
     pub fn cycle(&self) -> Span {
         self.on_mean + self.off_mean
     }
 
-    /// Relative standard error of the offered load of a source within `span`, by alternating
+    /// Returns the relative standard error of a source's offered load within `span`, by alternating
     /// renewal theory.
     ///
-    /// For on periods of mean `a` and variance `v` and off periods of mean `b` and variance `w`,
-    /// the on-time within `T` has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal
+    /// For on periods with mean `a` and variance `v` and off periods with mean `b` and variance
+    /// `w`, the on-time within `T` has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal
     /// Theory", 1962, section 7.4). Pareto periods are cut off at `T` for a finite second moment.
-    /// Below an index of 2 the variance then grows as `T^(3 - shape)`, and the factor
-    /// `1 / ((shape - 1) (3 - shape))` gives the constant of Willinger et al. 1997, section 3.
+    /// For a shape below 2, the variance then grows as `T^(3 - shape)`, and the factor `1 / ((shape
+    /// - 1) (3 - shape))` gives the constant of Willinger et al. 1997, section 3.
     #[expect(clippy::cast_precision_loss, reason = "an error needs few digits")]
     pub fn load_error(&self, span: Span) -> f64 {
         let span_ps = span.as_ps() as f64;
@@ -114,12 +114,12 @@ impl PeriodPlan {
         let cycle_ps = on_ps + off_ps;
         let rate =
             (off_ps * off_ps * of_on + on_ps * on_ps * of_off) / (cycle_ps * cycle_ps * cycle_ps);
-        // At most the variance of a source that is on or off all the time: p (1 - p) T^2.
+        // Upper bound: the variance of a source that is on or off all the time, p (1 - p) T^2.
         let most = self.share_on() * (1.0 - self.share_on()) * span_ps * span_ps;
         (rate * span_ps).min(most).sqrt() / (self.share_on() * span_ps)
     }
 
-    /// Fraction of time spent in on periods.
+    /// Returns the fraction of time spent in on periods.
     pub fn share_on(&self) -> f64 {
         mean_ps(self.on_mean) / (mean_ps(self.on_mean) + mean_ps(self.off_mean))
     }
@@ -133,13 +133,13 @@ fn mean_ps(mean: Span) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct OnOffClock {
     plan: PeriodPlan,
-    /// Arrivals, timed by a clock that runs only within on periods.
+    /// Arrivals on a clock that runs only within on periods.
     ticks: Ticks,
     stream: Stream,
     /// Start of the current or next on period.
     on_begins: Time,
     on_ps: u64,
-    /// Total length of the on periods before that one.
+    /// Total length of all earlier on periods.
     elapsed_ps: u64,
 }
 
@@ -162,7 +162,7 @@ impl OnOffClock {
         Self { plan, ticks, stream: periods, on_begins, on_ps: whole_ps(on_ps), elapsed_ps: 0 }
     }
 
-    /// Next arrival; `None` if its on period starts at `stop` or later.
+    /// Returns the next arrival; `None` if its on period starts at `stop` or later.
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let due_ps = self.ticks.next();
         while due_ps - self.elapsed_ps >= self.on_ps {
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn arrival_clock_stops_in_off_periods() {
-        // A tail index of 10^9 leaves no spread: all periods have their mean length.
+        // A shape of 10^9 leaves no spread: all periods have their mean length.
         let (on_mean, off_mean) = (Span::from_ps(25), Span::from_ps(40));
         let plan = PeriodPlan { on_mean, off_mean, law: PeriodLaw::Pareto { shape: 1e9 } };
         let clock = OnOffClock {
@@ -217,15 +217,16 @@ mod tests {
             on_ps: 25,
             elapsed_ps: 0,
         };
-        // On in [100, 125), [165, 190), [230, 255), [295, 320). On-time 5, 15 | 25, 35, 45 | 55, 65
-        // | 75, 85, 95: the one at 25, the end of the first period, belongs to the next.
+        // On in [100, 125), [165, 190), [230, 255), [295, 320). On-times: 5, 15 | 25, 35, 45 | 55,
+        // 65 | 75, 85, 95. The arrival at on-time 25, the end of the first period, belongs to the
+        // second.
         let expected = [105, 115, 165, 175, 185, 235, 245, 295, 305, 315];
         assert_eq!(instants(clock, 320), expected);
     }
 
     #[test]
     fn long_on_off_run_has_the_mean_load() {
-        // A message per microsecond of on-time, on for 20 of 100 us: 2 s of 10 s, with a standard
+        // One message per microsecond of on-time, on for 20 of 100 us: 2 s of 10 s, with a standard
         // deviation of 7.2 ms by renewal theory.
         let plan = plan(20_000, 80_000, PeriodLaw::Exponential);
         let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
@@ -246,7 +247,7 @@ mod tests {
 
     #[test]
     fn load_error_matches_the_spread_of_many_sources() {
-        // The spread over 4,000 sources is known to 1.1 %, and less exactly with heavy tails.
+        // The spread over 4,000 sources is known to 1.1 %, and less precisely with heavy tails.
         for (law, tolerance) in [
             (PeriodLaw::Exponential, 0.05),
             (PeriodLaw::Pareto { shape: 1.5 }, 0.25),
@@ -271,8 +272,8 @@ mod tests {
 
     #[test]
     fn on_off_source_starts_in_the_stationary_state() {
-        // In the stationary state 500 ns hold 500 / 100 x 1 / 4 = 1.25 messages on average, at most
-        // 6: the standard error of 20,000 hosts is below 6 / 2 / sqrt(20,000) = 0.021.
+        // In the stationary state, 500 ns contain 500 / 100 x 1 / 4 = 1.25 messages on average, and
+        // at most 6. The standard error over 20,000 hosts is below 6 / 2 / sqrt(20,000) = 0.021.
         for law in [PeriodLaw::Exponential, PeriodLaw::Pareto { shape: 1.5 }] {
             let of_host = |host: u32| {
                 let stream = stream(&format!("h{host}"));
@@ -286,7 +287,8 @@ mod tests {
         }
     }
 
-    /// The share of 100,000 draws above `x` is within 5 standard deviations of `expected`.
+    /// Checks that the fraction of 100,000 draws above `x` is within 5 standard deviations of
+    /// `expected`.
     fn assert_tail(draw: impl Fn(&mut Stream) -> f64, x: f64, expected: f64) {
         let mut stream = stream("tail")(Purpose::Arrival);
         let above = (0..100_000).filter(|_| draw(&mut stream) > x).count();
@@ -302,9 +304,9 @@ mod tests {
             assert_tail(|stream| law.draw(1.0, stream), x, libm::exp(-x));
             assert_tail(|stream| law.draw_rest(1.0, stream), x, libm::exp(-x));
         }
-        // Mean 3, index 1.5: no period is below 1, and a fraction x^-1.5 exceeds x. Of the
-        // remainders, a fraction x / 3 is below x up to 1, and from there on x^-0.5 / 1.5 exceeds
-        // x.
+        // With mean 3 and shape 1.5, no period is below 1, and a fraction x^-1.5 exceeds x. A
+        // fraction x / 3 of remainders is below x if x is at most 1; otherwise a fraction x^-0.5 /
+        // 1.5 exceeds x.
         let law = PeriodLaw::Pareto { shape: 1.5 };
         let mut stream = stream("least")(Purpose::Arrival);
         assert!((0..100_000).all(|_| law.draw(3.0, &mut stream) >= 1.0));
@@ -319,7 +321,7 @@ mod tests {
 
     #[test]
     fn pareto_periods_have_their_mean() {
-        // Tail index 3 and mean 3: least 2, variance 4 x 3 / (2^2 x 1) = 3.
+        // Shape 3 and mean 3: minimum 2, variance 4 x 3 / (2^2 x 1) = 3.
         let (law, mut stream) =
             (PeriodLaw::Pareto { shape: 3.0 }, stream("mean")(Purpose::Arrival));
         let sum: f64 = (0..100_000).map(|_| law.draw(3.0, &mut stream)).sum();

@@ -1,26 +1,26 @@
-//! Permutations: every host sends to one other, and receives from one.
+//! Permutations: every host sends to exactly one host, and receives from exactly one.
 //!
 //! ```text
-//!   place of the source, N = 16      d3 d2 d1 d0
+//!   source index, N = 16            d3 d2 d1 d0
 //!     transpose       halves exchanged             d1 d0 d3 d2
 //!     bit complement  every bit inverted           /d3 /d2 /d1 /d0
 //!     bit reversal    bits in reverse order        d0 d1 d2 d3
 //!     shuffle         rotated left by one          d2 d1 d0 d3
 //!     bit rotation    rotated right by one         d0 d3 d2 d1
-//!   place on a grid, in each dimension of size k
-//!     tornado         x + ceil(k / 2) - 1          as far as the shorter way still is unique
+//!   position on a grid, in each dimension of size k
+//!     tornado         x + ceil(k / 2) - 1          as far as the shortest way is still unique
 //!     neighbour       x + 1
 //! ```
 //!
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, section
-//! 3.2 and table 3.1. There, transpose rotates the address by half of its bits; on a square of m x
-//! m places, that exchanges row and column, which is possible for any square number.
+//! 3.2 and table 3.1. There, transpose rotates the address by half of its bits. On a square of m x
+//! m hosts this exchanges row and column, which is possible for any square number.
 //!
-//! Invariant: each is a permutation for every number of places that is not rejected.
+//! Invariant: each function is a bijection for every accepted number of hosts.
 
 use gingham_kernel::{Purpose, Stream};
 
-/// Permutation of places 0, 1, ..., N - 1.
+/// Permutation of indices 0, 1, ..., N - 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permutation {
     /// Exchange of row and column of a square.
@@ -29,13 +29,13 @@ pub enum Permutation {
     BitComplement,
     /// Reversal of the order of bits.
     BitReversal,
-    /// Rotation of the bits left by one: a perfect shuffle of cards.
+    /// Rotation of the bits left by one, a perfect shuffle.
     Shuffle,
     /// Rotation of the bits right by one.
     BitRotation,
 }
 
-/// Error: the permutation does not exist for this number of places; gives the nearest valid
+/// Error for a number of hosts that the permutation does not support, with the nearest valid
 /// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("needs {kind} hosts, such as {below} or {above}, not {places}")]
@@ -47,7 +47,7 @@ pub struct PlacesError {
 }
 
 impl Permutation {
-    /// Checks that the permutation exists on `places` places, at least one.
+    /// Checks that the permutation exists on `places` indices, at least 1.
     pub fn check(self, places: usize) -> Result<(), PlacesError> {
         let (kind, below, above) = match self {
             Self::Transpose => {
@@ -62,7 +62,8 @@ impl Permutation {
         if below == places { Ok(()) } else { Err(PlacesError { kind, below, above, places }) }
     }
 
-    /// Destination of `place`. Panics if [`Self::check`] fails, or if `place` lies beyond `places`.
+    /// Returns the destination of index `place`. Panics if [`Self::check`] fails, or if `place` is
+    /// not below `places`.
     pub fn apply(self, place: usize, places: usize) -> usize {
         assert!(place < places && self.check(places).is_ok(), "{self:?} on {places} places");
         let bits = places.ilog2();
@@ -83,7 +84,7 @@ impl Permutation {
 /// Permutation of grid cells: a shift with wrap-around in every dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GridShift {
-    /// Shift by ceil(k / 2) - 1 in a dimension of size k: nearly half way round.
+    /// Shift by ceil(k / 2) - 1 in a dimension of size k: nearly half way around.
     Tornado,
     /// Shift by one.
     Neighbour,
@@ -97,19 +98,19 @@ impl GridShift {
         }
     }
 
-    /// Destination of the cell at these coordinates.
+    /// Returns the destination of the cell at `coordinates`.
     pub fn apply_to(self, coordinates: &[usize], dimensions: &[usize]) -> Vec<usize> {
         let along = coordinates.iter().zip(dimensions);
         along.map(|(at, size)| (at + self.step(*size)) % size).collect()
     }
 
-    /// Destination of a cell; the last dimension varies fastest.
+    /// Returns the destination of a cell; the last dimension varies fastest.
     pub fn apply(self, cell: usize, dimensions: &[usize]) -> usize {
         cell_at(&self.apply_to(&coordinates_of(cell, dimensions), dimensions), dimensions)
     }
 }
 
-/// Coordinates of a cell; the last dimension varies fastest.
+/// Returns the coordinates of a cell; the last dimension varies fastest.
 fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     let mut coordinates = vec![0; dimensions.len()];
     let mut rest = cell;
@@ -124,7 +125,7 @@ fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
     coordinates.iter().zip(dimensions).fold(0, |cell, (at, size)| cell * size + at)
 }
 
-/// Neighbours of the cells of a grid.
+/// Neighbourhoods of grid cells.
 ///
 /// ```text
 ///   without diagonals      with diagonals
@@ -135,20 +136,20 @@ fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stencil {
-    /// Sizes of the dimensions; the last one varies fastest.
+    /// Sizes of the dimensions; the last dimension varies fastest.
     pub dimensions: Vec<usize>,
     /// Whether each dimension wraps around.
     pub wraps: Vec<bool>,
-    /// Whether steps in several dimensions at once count.
+    /// Whether steps in several dimensions at once also lead to neighbours.
     pub diagonals: bool,
 }
 
 impl Stencil {
-    /// Neighbours of a cell, ascending, each once and never the cell itself. Time and memory are
-    /// proportional to their number.
+    /// Returns the neighbours of a cell, ascending, each once and never the cell itself. Time and
+    /// memory are proportional to the number of neighbours.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        // Cells reached up to this dimension, and whether any step was taken.
+        // Partial cells reached up to this dimension, and whether any step was taken.
         let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
             let size = self.dimensions[dimension];
@@ -163,7 +164,7 @@ impl Stencil {
         reached.into_iter().map(|(other, _)| other).filter(|other| *other != cell).collect()
     }
 
-    /// Number of neighbours of a cell, computed without listing them.
+    /// Returns the number of neighbours of a cell without listing them.
     pub fn neighbour_count(&self, cell: usize) -> usize {
         let here = coordinates_of(cell, &self.dimensions);
         let along = here.iter().enumerate();
@@ -175,7 +176,7 @@ impl Stencil {
         }
     }
 
-    /// Coordinates at most one step from `at`, including `at`: each once, ascending.
+    /// Returns the coordinates at most one step from `at`, including `at`, each once and ascending.
     fn within_a_step(&self, dimension: usize, at: usize) -> Vec<usize> {
         let steps = [-1, 0, 1].into_iter();
         let mut near: Vec<usize> =
@@ -185,7 +186,7 @@ impl Stencil {
         near
     }
 
-    /// Coordinate after a step; `None` beyond an edge.
+    /// Returns the coordinate after a step; `None` beyond an edge.
     fn step(&self, dimension: usize, at: usize, step: i8) -> Option<usize> {
         let (size, wraps) = (self.dimensions[dimension], self.wraps[dimension]);
         match step {
@@ -198,19 +199,19 @@ impl Stencil {
     }
 }
 
-/// Group that lies `by` groups after `group`, modulo the number of groups.
+/// Returns the group `by` groups after `group`, modulo the number of groups.
 pub fn group_target(group: usize, by: i64, groups: usize) -> usize {
     let sum = i128::try_from(group).expect("groups are few") + i128::from(by);
     let modulus = i128::try_from(groups).expect("groups are few");
     usize::try_from(sum.rem_euclid(modulus)).expect("below the number of groups")
 }
 
-/// Random permutation that moves every place, each such permutation with equal probability. It
-/// depends only on seed and class. A single place stays.
+/// Returns a random permutation without fixed points, each with equal probability. It depends only
+/// on the arguments. A single index stays fixed.
 pub fn derangement(seed: u64, class: &str, places: usize) -> Vec<usize> {
     let mut stream = Stream::new(seed, class, Purpose::Permutation);
     let mut targets: Vec<usize> = (0..places).collect();
-    // One shuffle in e = 2.7 on average moves every place.
+    // On average, one shuffle in e = 2.7 moves every index.
     while places > 1 && targets.iter().enumerate().any(|(place, target)| place == *target) {
         stream.shuffle(&mut targets);
     }
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn permutations_of_16_match_hand_computed_tables() {
-        // Bits d3 d2 d1 d0 written out and rotated by hand.
+        // Bits d3 d2 d1 d0 were written out and rotated by hand.
         assert_eq!(
             table(Permutation::Transpose, 16),
             [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
@@ -264,13 +265,14 @@ mod tests {
         assert_eq!(ring(GridShift::Tornado, 5), [2, 3, 4, 0, 1]);
         assert_eq!(ring(GridShift::Tornado, 2), [0, 1]);
         assert_eq!(ring(GridShift::Neighbour, 4), [1, 2, 3, 0]);
-        // (0, 0) to (3, 3); (6, 7) to (1, 2); (0, 0) and (7, 7) to (1, 1) and (0, 0).
+        // Tornado: (0, 0) to (3, 3), (6, 7) to (1, 2). Neighbour: (0, 0) to (1, 1), (7, 7) to (0,
+        // 0).
         let torus = [8, 8];
         assert_eq!(GridShift::Tornado.apply(0, &torus), 27);
         assert_eq!(GridShift::Tornado.apply(6 * 8 + 7, &torus), 8 + 2);
         assert_eq!(GridShift::Neighbour.apply(0, &torus), 9);
         assert_eq!(GridShift::Neighbour.apply(63, &torus), 0);
-        // (1, 2) of 2 x 3 to (1, 0) and (0, 0): sizes 2 and 3 shift by 0 and 1.
+        // (1, 2) of 2 x 3 cells to (1, 0) and (0, 0); tornado shifts sizes 2 and 3 by 0 and 1.
         assert_eq!(GridShift::Tornado.apply(5, &[2, 3]), 3);
         assert_eq!(GridShift::Neighbour.apply(5, &[2, 3]), 0);
     }
@@ -309,7 +311,7 @@ mod tests {
                 }
             }
         }
-        // 17 squares, and 9 powers of two for each of four.
+        // 17 squares, and 9 powers of two for each of the other four permutations.
         assert_eq!(seen, 17 + 4 * 9);
     }
 
@@ -339,19 +341,19 @@ mod tests {
 
     #[test]
     fn stencil_neighbours_match_hand_computed_sets() {
-        // 3 x 4, cells 0 to 3 in the first row.
+        // 3 x 4 cells; cells 0 to 3 form the first row.
         assert_eq!(stencil(&[3, 4], false, false).neighbours(0), [1, 4]);
         assert_eq!(stencil(&[3, 4], true, false).neighbours(0), [1, 3, 4, 8]);
         assert_eq!(stencil(&[3, 4], false, true).neighbours(0), [1, 4, 5]);
         assert_eq!(stencil(&[3, 4], true, true).neighbours(0), [1, 3, 4, 5, 7, 8, 9, 11]);
-        // Both directions in a dimension of size 2 lead to one cell.
+        // In a dimension of size 2, both directions lead to the same cell.
         assert_eq!(stencil(&[2, 1], true, true).neighbours(1), [0]);
         assert!(stencil(&[1], true, false).neighbours(0).is_empty());
     }
 
     #[test]
     fn stencil_neighbour_counts_match_the_formula() {
-        // In three dimensions 6, or 27 - 1; at a corner 3, or 8 - 1.
+        // In three dimensions: 6 neighbours, or 27 - 1 with diagonals; at a corner 3, or 8 - 1.
         for (wraps, diagonals, expected) in
             [(true, false, 6), (true, true, 26), (false, false, 3), (false, true, 7)]
         {
@@ -368,7 +370,7 @@ mod tests {
         let thin = stencil(&sizes, true, true);
         assert_eq!(thin.neighbours(5), [4, 6]);
         assert_eq!(thin.neighbour_count(5), 2);
-        // A hypercube of twelve dimensions: every other cell is a neighbour.
+        // In a hypercube of twelve dimensions, every other cell is a neighbour.
         let cube = stencil(&[2; 12], true, true);
         assert_eq!(cube.neighbour_count(0), 4_095);
         assert!((0..4_096).all(|cell| cube.neighbours(cell).len() == 4_095));
@@ -430,8 +432,8 @@ mod tests {
 
     #[test]
     fn derangements_are_uniform() {
-        // Three elements have two derangements, (1, 2, 0) and (2, 0, 1). 2,000 of each are
-        // expected, with a standard deviation of 31.6.
+        // Three elements have two derangements, (1, 2, 0) and (2, 0, 1). Expected: 2,000 of each,
+        // with a standard deviation of 31.6.
         let first = (0..4_000).filter(|seed| derangement(*seed, "all", 3)[0] == 1).count();
         assert!(first.abs_diff(2_000) < 158, "{first}");
     }

@@ -1,4 +1,4 @@
-//! Traffic of an endpoint in a class.
+//! Traffic of one endpoint in one class.
 
 use super::{ArrivalPlan, DestinationPlan, LengthPlan, StreamPlan};
 use crate::ClassId;
@@ -17,7 +17,7 @@ pub struct SourcePlan {
 }
 
 impl SourcePlan {
-    /// Source of random messages.
+    /// Creates a source of random messages.
     pub fn drawn(
         endpoint: EndpointId,
         arrivals: ArrivalPlan,
@@ -29,7 +29,7 @@ impl SourcePlan {
         Self { endpoint, messages }
     }
 
-    /// Maximum delay of the source's start after that of its class.
+    /// Returns the maximum delay of the source's start after the start of its class.
     pub fn later_max(&self) -> Span {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.later.max(),
@@ -38,8 +38,8 @@ impl SourcePlan {
         }
     }
 
-    /// Offered load while its class sends, at `byte_ps` per byte on its link; `None` if it is
-    /// backlogged or scheduled, or replies.
+    /// Returns the offered load while the class sends, for `byte_ps` per byte on the source's link;
+    /// `None` for a backlogged or scheduled source, or a source of replies.
     pub fn load(&self, byte_ps: f64) -> Option<f64> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
@@ -48,7 +48,7 @@ impl SourcePlan {
         }
     }
 
-    /// Smallest and largest possible payload of a message.
+    /// Returns the range of possible message payloads.
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.lengths.range_bytes(),
@@ -61,7 +61,7 @@ impl SourcePlan {
         }
     }
 
-    /// Distributions of random messages, if any.
+    /// Returns the distributions of random messages; `None` for other sources.
     pub fn random(&self) -> Option<&DrawnPlan> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => Some(drawn),
@@ -69,7 +69,7 @@ impl SourcePlan {
         }
     }
 
-    /// Schedule of its messages; empty if it has none.
+    /// Returns the schedule of messages; empty for other sources.
     pub fn schedule(&self) -> &[Scheduled] {
         match &self.messages {
             MessagePlan::Scheduled(messages) => messages,
@@ -77,7 +77,7 @@ impl SourcePlan {
         }
     }
 
-    /// Parameters of replies, if any.
+    /// Returns the parameters of replies; `None` for other sources.
     pub fn replies(&self) -> Option<&ReplyPlan> {
         match &self.messages {
             MessagePlan::Replies(replies) => Some(replies),
@@ -85,7 +85,7 @@ impl SourcePlan {
         }
     }
 
-    /// Stream, if the source is one.
+    /// Returns the parameters of a stream; `None` for other sources.
     pub fn stream(&self) -> Option<&StreamPlan> {
         match &self.messages {
             MessagePlan::Stream(stream) => Some(stream),
@@ -93,7 +93,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the mean payload of its messages in bytes; 0 if it creates none.
+    /// Returns the mean message payload in bytes; 0 without messages.
     #[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
     pub fn payload_mean_bytes(&self) -> f64 {
         match &self.messages {
@@ -109,34 +109,34 @@ impl SourcePlan {
         }
     }
 
-    /// Whether it always has a message waiting.
+    /// Returns whether a message always waits to be sent.
     pub fn is_backlogged(&self) -> bool {
         self.random().is_some_and(|drawn| matches!(drawn.arrivals, ArrivalPlan::Backlogged))
     }
 }
 
-/// Origin of the messages of a source.
+/// Origin of a source's messages.
 ///
-/// Bounds, checks and estimates of `lab` and `engine` match all variants without a wildcard: each
-/// new one has to state its lengths, destinations, rate and random draws.
+/// Bounds, checks and estimates of `lab` and `engine` match all variants without a wildcard: a new
+/// variant must state its lengths, destinations, rate and random draws.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePlan {
     /// Random draws.
     Drawn(DrawnPlan),
-    /// List in order of time.
+    /// List in time order.
     Scheduled(Arc<[Scheduled]>),
     /// One reply to the sender of each delivered message of another class.
     Replies(ReplyPlan),
-    /// Stream; a host may have many of a class.
+    /// Stream; a host may have many streams in a class.
     Stream(StreamPlan),
 }
 
 /// Replies to messages of another class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReplyPlan {
-    /// Class of the messages replied to.
+    /// Class whose messages receive replies.
     pub to: ClassId,
-    /// Time from a delivery to the creation of its reply.
+    /// Time from a delivery to the creation of the reply.
     pub think: Span,
     /// Lengths of the replies.
     pub lengths: LengthPlan,
@@ -145,27 +145,27 @@ pub struct ReplyPlan {
 /// Distributions of arrivals, lengths and destinations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DrawnPlan {
-    /// Delay of the start after that of the class.
+    /// Delay of the start after the start of the class.
     pub later: LaterPlan,
     /// Arrival process.
     pub arrivals: ArrivalPlan,
-    /// Lengths of the messages.
+    /// Message lengths.
     pub lengths: LengthPlan,
-    /// Destinations of the messages.
+    /// Message destinations.
     pub destinations: DestinationPlan,
 }
 
-/// Delay of a source's start after that of its class.
+/// Delay of a source's start after the start of its class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LaterPlan {
     /// Fixed part.
     pub turn: Span,
-    /// Upper bound, exclusive, of a random addition; zero for none.
+    /// Exclusive upper bound of a random addition; zero for a fixed delay.
     pub jitter: Span,
 }
 
 impl LaterPlan {
-    /// Upper bound, exact without a random part.
+    /// Returns an upper bound of the delay, which is exact if `jitter` is zero.
     pub fn max(self) -> Span {
         self.turn + self.jitter
     }
@@ -177,10 +177,10 @@ impl LaterPlan {
     }
 }
 
-/// Message of a schedule.
+/// Scheduled message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scheduled {
-    /// Time of creation.
+    /// Creation time.
     pub created: Time,
     /// Message to create.
     pub draft: Draft,

@@ -1,4 +1,4 @@
-//! A source: the traffic of one class at one endpoint.
+//! Source: the traffic of one class at one endpoint.
 
 use super::workload::{AnyWorkload, Awaited, StreamSender};
 use super::{Draft, SourcePlan, StreamPart};
@@ -6,13 +6,13 @@ use crate::{ClassId, Message, Plan, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// Approximate memory of a stream: plan, source, flow and frames.
+/// Approximate memory of a stream in bytes: plan, source, flow and frames.
 pub const STREAM_BYTES: u64 =
     (size_of::<SourcePlan>() + size_of::<Source>() + size_of::<StreamSender>() + 800) as u64;
 
-/// Traffic of one class at one endpoint. Messages are created only by [`Self::due`], at the
-/// instants of [`Self::next_at`] and those returned by [`Self::started`], [`Self::delivered`] and
-/// [`Self::resume`].
+/// Traffic of one class at one endpoint. Messages are created only by [`Self::due`], at the times
+/// of [`Self::next_at`], which [`Self::resume`] changes, and at the times that [`Self::started`]
+/// and [`Self::delivered`] return.
 #[derive(Clone, Debug)]
 pub struct Source {
     class: ClassId,
@@ -22,14 +22,14 @@ pub struct Source {
 }
 
 impl Source {
-    /// Source `index` of a class; `streams_before` counts the streams of earlier sources.
+    /// Creates source `index` of a class; `streams_before` counts the streams of earlier sources.
     pub fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let endpoint = plan.classes[class.index()].sources[index].endpoint;
         let workload = AnyWorkload::new(plan, class, index, streams_before);
         Self { class, endpoint, workload, has_crashed: false }
     }
 
-    /// All sources of a plan, by class and then in the order of the class.
+    /// Creates all sources of a plan, by class and then in the order of the class.
     pub fn all(plan: &Plan) -> Vec<Self> {
         let mut streams = 0;
         let mut sources = Vec::new();
@@ -42,65 +42,66 @@ impl Source {
         sources
     }
 
-    /// Class of its messages.
+    /// Returns the class of the messages.
     pub fn class(&self) -> ClassId {
         self.class
     }
 
-    /// Source endpoint of its messages.
+    /// Returns the source endpoint of the messages.
     pub fn endpoint(&self) -> EndpointId {
         self.endpoint
     }
 
     // Messages.
 
-    /// Next instant of the source's own clock, never before the last one; `None` after the last
-    /// message, or if only notifications cause more.
+    /// Returns the next time of the source's own clock, which never decreases; `None` after the
+    /// last message, or if only notifications cause further messages.
     #[inline]
     pub fn next_at(&self) -> Option<Time> {
         self.workload.next_at()
     }
 
-    /// Creates the next message that is due `now`.
+    /// Creates the next message due at `now`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn due(&mut self, now: Time) -> Option<Draft> {
         self.workload.due(now)
     }
 
-    /// Whether it creates no further message unless one of another source starts or arrives.
+    /// Returns whether the source creates no further message unless another source's message starts
+    /// or arrives.
     pub fn is_finished(&self) -> bool {
         self.workload.is_finished()
     }
 
     // Notifications.
 
-    /// Notifications that it needs; constant over the run.
+    /// Returns the notifications that the source needs, which are constant over the run.
     pub fn awaited(&self) -> Awaited {
         self.workload.awaited()
     }
 
-    /// Handles the start of a message of its class at its endpoint: its first flit on the cable, or
-    /// its acceptance if it needs a credit. Returns the instant of the message that becomes due,
+    /// Handles the start of a message of the class at this endpoint: its first flit on the cable,
+    /// or its acceptance if it needs a credit. Returns the time at which a message becomes due,
     /// `now` or later.
     pub fn started(&mut self, now: Time) -> Option<Time> {
         self.workload.started(now)
     }
 
-    /// Handles the delivery of a message of the awaited class. Returns the instant of the message
-    /// that becomes due.
+    /// Handles the delivery of a message of the awaited class. Returns the time at which a message
+    /// becomes due.
     pub fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
         self.workload.delivered(message, now)
     }
 
     // Streams.
 
-    /// Id of the stream, if it is one.
+    /// Returns the identifier of the stream; `None` for other sources.
     pub fn stream(&self) -> Option<StreamId> {
         self.workload.stream()
     }
 
-    /// Stream part of the last message created, if it is a stream.
+    /// Returns the stream position of the last created message; `None` for other sources.
     pub fn part(&self) -> Option<StreamPart> {
         self.workload.part()
     }
@@ -110,8 +111,8 @@ impl Source {
         self.workload.suspend();
     }
 
-    /// Starts the clock of an admitted stream: its next message is due `now`, and later ones are
-    /// delayed equally. Panics if the source is not a stream.
+    /// Starts the clock of an admitted stream: its next message is due at `now`, and later messages
+    /// are delayed equally. Panics if the source is not a stream.
     pub fn resume(&mut self, now: Time) {
         self.workload.resume(now);
     }
@@ -124,7 +125,7 @@ impl Source {
         self.has_crashed = true;
     }
 
-    /// Whether its host or application has crashed.
+    /// Returns whether the host or application has crashed.
     pub fn has_crashed(&self) -> bool {
         self.has_crashed
     }

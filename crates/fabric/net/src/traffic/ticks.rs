@@ -1,8 +1,8 @@
-//! Equally spaced times, and rounding to whole picoseconds.
+//! Equally spaced times, rounded to whole picoseconds.
 
 use gingham_kernel::{Stream, Time};
 
-/// Tick k is at phase + round(k x interval): rounding errors do not accumulate.
+/// Clock with tick k at phase + round(k x interval), so that rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(super) struct Ticks {
     phase_ps: u64,
@@ -26,7 +26,7 @@ impl Ticks {
         Self::new(phase_ps, interval_ps)
     }
 
-    /// Next tick, in picoseconds from the start.
+    /// Returns the next tick in ps after the start.
     pub(super) fn next(&mut self) -> u64 {
         #[expect(clippy::cast_precision_loss, reason = "2^53 messages are beyond any run")]
         let since = self.count as f64 * self.interval_ps;
@@ -35,14 +35,15 @@ impl Ticks {
     }
 }
 
-/// Adds to a time; saturates at the last possible time.
+/// Adds `ps` to a time; saturates at the last possible time.
 pub(super) fn later(time: Time, ps: u64) -> Time {
     Time::from_ps(time.as_ps().saturating_add(ps))
 }
 
 #[inline]
 pub(super) fn whole_ps(ps: f64) -> u64 {
-    // Processors convert signed integers in one instruction; both saturate beyond the bound.
+    // Processors convert to signed integers in one instruction. Signed and unsigned conversions
+    // both saturate beyond the bound.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "non-negative; what is beyond 63 bits saturates past the end of any run"

@@ -6,7 +6,7 @@
 //!             ├─────────┼────┤
 //! ```
 //!
-//! Invariant: an item without weight is never drawn.
+//! Invariant: an item of weight 0 is never drawn.
 
 use gingham_kernel::Stream;
 
@@ -14,13 +14,13 @@ use gingham_kernel::Stream;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weighted<T> {
     things: Vec<T>,
-    /// End of the part of each item.
+    /// Sum of the weights up to and including each item.
     cumulative: Vec<f64>,
 }
 
 impl<T: Copy> Weighted<T> {
-    /// Choice of the items with a positive weight. `None` if there is none, or if a weight or the
-    /// sum is negative or not finite.
+    /// Creates a choice among the items with a positive weight. `None` without such items, or if a
+    /// weight or the sum is negative or not finite.
     pub fn new(weights: impl IntoIterator<Item = (T, f64)>) -> Option<Self> {
         let (mut things, mut cumulative, mut total) = (Vec::new(), Vec::new(), 0.0);
         for (thing, weight) in weights {
@@ -36,17 +36,17 @@ impl<T: Copy> Weighted<T> {
         (!things.is_empty() && total.is_finite()).then_some(Self { things, cumulative })
     }
 
-    /// Items with a positive weight.
+    /// Returns the items with a positive weight.
     pub fn things(&self) -> &[T] {
         &self.things
     }
 
-    /// Sum of the weights.
+    /// Returns the sum of the weights.
     pub fn total(&self) -> f64 {
         *self.cumulative.last().expect("there is at least one thing")
     }
 
-    /// Items with their fractions of the total weight.
+    /// Returns the items with their fractions of the total weight.
     pub fn shares(&self) -> impl Iterator<Item = (T, f64)> {
         let begins = std::iter::once(0.0).chain(self.cumulative.iter().copied());
         let parts = self.cumulative.iter().zip(begins).map(|(end, begin)| end - begin);
@@ -73,7 +73,7 @@ mod tests {
         let drawn: Vec<char> = (0..40_000).map(|_| weighted.draw(&mut stream)).collect();
         let count = |thing| drawn.iter().filter(|drawn| **drawn == thing).count();
         assert_eq!((count('a'), count('c')), (0, 0));
-        // 10,000 expected, standard deviation 86.6.
+        // Expected: 10,000, with a standard deviation of 86.6.
         assert!(count('b').abs_diff(10_000) < 433, "{}", count('b'));
     }
 

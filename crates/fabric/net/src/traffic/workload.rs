@@ -2,22 +2,22 @@
 //!
 //! ```text
 //!                     ┌──────────── Workload ────────────┐
-//!   started ─────────►│ one of its messages begins       │
+//!   started ─────────►│ one of its messages starts       │
 //!   delivered ───────►│ a message arrives at its endpoint│──► next_at: due by its own clock
 //!   suspend, resume ─►│ admission control                │──► due: the next message
 //!   end ─────────────►│ crash of its host or application │──► is_finished
 //!                     └──────────────────────────────────┘
 //! ```
 //!
-//! A message becomes due by the workload's own clock, at [`Workload::next_at`], or by a
-//! notification, which returns the instant. At each of these the endpoint calls [`Workload::due`]
-//! once; messages due by clocks precede those due by earlier notifications. There is no
-//! notification of lost messages: a transport learns of a loss by a time-out.
+//! A message becomes due at [`Workload::next_at`], by the workload's own clock, or at a time
+//! returned by a notification. At each of these times the endpoint calls [`Workload::due`] once;
+//! messages due by clocks precede messages due by earlier notifications. Lost messages cause no
+//! notification: a transport detects a loss by a time-out.
 //!
-//! A workload at a source and one at a destination share no state.
+//! Workloads at a source and at a destination share no state.
 //!
-//! A new workload is a file here, a variant of [`AnyWorkload`] and one of [`MessagePlan`]. The
-//! compiler then lists the bounds, checks and estimates that have to cover it.
+//! A new workload needs a file here, a variant of [`AnyWorkload`] and a variant of [`MessagePlan`].
+//! The compiler then lists the bounds, checks and estimates that must cover the new variant.
 
 mod drawn;
 mod replies;
@@ -38,9 +38,9 @@ pub(super) use stream::{StreamSender, application_crash};
 /// Notifications that a workload needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Awaited {
-    /// Whether it needs the starts of its own messages ([`super::Source::started`]).
+    /// Whether the workload needs the starts of its own messages ([`super::Source::started`]).
     pub starts: bool,
-    /// Class with deliveries to its endpoint that it needs ([`super::Source::delivered`]).
+    /// Class whose deliveries to its endpoint the workload needs ([`super::Source::delivered`]).
     pub deliveries: Option<ClassId>,
 }
 
@@ -56,17 +56,16 @@ pub(super) trait Workload {
     /// Ends the workload: no further message becomes due.
     fn end(&mut self);
 
-    /// Notifications that the workload needs; constant over the run.
     fn awaited(&self) -> Awaited {
         Awaited::default()
     }
 
-    /// Handles the start of a message, see [`super::Source::started`].
+    /// Handles the start of a message; see [`super::Source::started`].
     fn started(&mut self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// Handles a delivery, see [`super::Source::delivered`].
+    /// Handles a delivery; see [`super::Source::delivered`].
     fn delivered(&mut self, _message: &Message, _now: Time) -> Option<Time> {
         None
     }
@@ -77,7 +76,6 @@ pub(super) trait Workload {
         None
     }
 
-    /// Stream part of the last message created.
     fn part(&self) -> Option<StreamPart> {
         None
     }
@@ -86,7 +84,7 @@ pub(super) trait Workload {
         unreachable!("only streams request admission");
     }
 
-    /// Resumes a stream, see [`super::Source::resume`].
+    /// Resumes a stream; see [`super::Source::resume`].
     fn resume(&mut self, _now: Time) {
         unreachable!("only streams are admitted");
     }
@@ -105,7 +103,6 @@ pub(super) enum AnyWorkload {
 }
 
 impl AnyWorkload {
-    /// `streams_before` counts the streams of earlier sources.
     pub(super) fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let start = Start { plan, class, index, streams_before };
         match &start.source().messages {
@@ -116,7 +113,7 @@ impl AnyWorkload {
         }
     }
 
-    /// Next instant; avoids a dynamic call for drawn messages.
+    /// Returns the next time; avoids a dynamic call for drawn messages.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         match self {

@@ -14,29 +14,29 @@ use std::sync::Arc;
 pub struct StreamPlan {
     /// Destination endpoint.
     pub destination: EndpointId,
-    /// Index of the stream among those of its host in its class; part of the name of its random
+    /// Index of the stream at its host within its class; part of the name of its random number
     /// streams.
     pub number: u32,
     /// Traffic, shared by all streams of a class.
     pub data: Arc<DataPlan>,
-    /// Delay of its start after that of its class.
+    /// Delay of the start after the start of the class.
     pub later: LaterPlan,
-    /// Lifetime; if `None`, as long as its class sends.
+    /// Lifetime; `None` if the stream sends as long as its class.
     pub lifetime: Option<Span>,
-    /// Requested rate, as a multiple of its mean rate.
+    /// Requested rate as a multiple of the mean rate.
     pub solicits: f64,
-    /// Probability that its application crashes and sends nothing from a random instant on, without
-    /// marking its last message.
+    /// Probability that the application crashes: it sends nothing from a random time on, and marks
+    /// no message as its last.
     pub crashes: f64,
 }
 
 impl StreamPlan {
-    /// Requested rate, in payload bytes per picosecond.
+    /// Returns the requested rate in payload bytes per ps.
     pub fn solicited_bytes_per_ps(&self) -> f64 {
         self.solicits * self.data.bytes_per_ps()
     }
 
-    /// Requested rate in bytes per second, rounded up.
+    /// Returns the requested rate in bytes per second, rounded up.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -51,7 +51,7 @@ impl StreamPlan {
 /// Traffic of a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DataPlan {
-    /// Frames, one after the other.
+    /// Frames, one after another.
     Frames(FramePlan),
     /// Messages within on periods.
     OnOff(OnOffStream),
@@ -62,13 +62,13 @@ pub enum DataPlan {
 pub struct FramePlan {
     /// Sizes of the frames.
     pub sizes: FrameSizes,
-    /// Time between frames, not zero.
+    /// Time between frame starts, not zero.
     pub interval: Span,
     /// Maximum payload of a message, not zero.
     pub message_bytes: u32,
-    /// Times of a frame's messages.
+    /// Creation times of a frame's messages.
     pub spread: Spread,
-    /// Measurement of deadlines.
+    /// Measurement of frame deadlines.
     pub deadlines: DeadlinePlan,
 }
 
@@ -79,10 +79,10 @@ pub enum FrameSizes {
     Trace {
         /// Sizes in bytes, at least 1 each; not empty.
         bytes: Arc<[u32]>,
-        /// First frame.
+        /// First frame of the stream.
         first: FirstFrame,
     },
-    /// Normally distributed and rounded, at least 1 B.
+    /// Normally distributed sizes, rounded to whole bytes, at least 1 B.
     Normal {
         /// Mean in bytes.
         mean: f64,
@@ -96,19 +96,19 @@ pub enum FrameSizes {
 pub enum FirstFrame {
     /// Random frame for each stream.
     Drawn,
-    /// This frame, from 0.
+    /// Frame with this index, from 0.
     At(usize),
 }
 
-/// Creation times of the messages of a frame.
+/// Creation times of a frame's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// All at the start of the frame.
+    /// All messages at the start of the frame.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2 (our reading)"))]
     AtOnce,
-    /// Evenly over the frame's interval, the first at its start.
+    /// Messages evenly spaced over the frame interval, the first at its start.
     #[schemars(extend("x-source" = "Yum, Kim and Das 2000 (MediaWorm)"))]
     Even,
 }
@@ -124,17 +124,17 @@ pub struct OnOffStream {
     pub message_bytes: u32,
 }
 
-/// Measurement of frames' deadlines.
+/// Measurement of frame deadlines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeadlinePlan {
-    /// Frames at the start of each stream that are not counted.
+    /// Number of frames at the start of each stream that are not counted.
     pub warm_up_frames: u32,
-    /// Permitted lateness against a fixed clock.
+    /// Permitted lateness relative to a fixed clock.
     pub slack: Span,
 }
 
 impl DataPlan {
-    /// Payload of its messages, except for the last one of a frame.
+    /// Returns the message payload, which the last message of a frame may fall short of.
     pub fn message_bytes(&self) -> u32 {
         match self {
             Self::Frames(frames) => frames.message_bytes,
@@ -142,8 +142,8 @@ impl DataPlan {
         }
     }
 
-    /// Usual silence between messages: interval of frames sent at once, mean interval of spread
-    /// messages, or mean off period.
+    /// Returns the usual silence between messages: the frame interval if messages are sent at once,
+    /// the mean interval of spread messages, or the mean off period.
     pub fn silence(&self) -> Span {
         match self {
             Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,
@@ -152,7 +152,7 @@ impl DataPlan {
         }
     }
 
-    /// Mean rate in payload bytes per picosecond.
+    /// Returns the mean rate in payload bytes per ps.
     pub fn bytes_per_ps(&self) -> f64 {
         match self {
             Self::Frames(frames) => frames.sizes.mean_bytes() / real_ps(frames.interval),
@@ -162,8 +162,8 @@ impl DataPlan {
         }
     }
 
-    /// Mean number of messages per picosecond. For random sizes, the last message of a frame counts
-    /// as one of full length.
+    /// Returns the mean number of messages per ps. For random sizes, every frame counts as a frame
+    /// of mean size.
     pub fn messages_per_ps(&self) -> f64 {
         match self {
             Self::Frames(frames) => {
@@ -178,7 +178,7 @@ impl DataPlan {
         }
     }
 
-    /// Smallest and largest possible payload of a message.
+    /// Returns the range of possible message payloads.
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match self {
             Self::OnOff(of) => of.message_bytes..=of.message_bytes,
@@ -198,7 +198,7 @@ impl DataPlan {
         }
     }
 
-    /// Frames, if any.
+    /// Returns the frame parameters; `None` for a stream without frames.
     pub fn frames(&self) -> Option<&FramePlan> {
         match self {
             Self::Frames(frames) => Some(frames),
@@ -208,7 +208,7 @@ impl DataPlan {
 }
 
 impl FrameSizes {
-    /// Mean size in bytes.
+    /// Returns the mean size in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match self {
             Self::Trace { bytes, .. } => mean_of(bytes, f64::from),
@@ -217,7 +217,7 @@ impl FrameSizes {
     }
 }
 
-/// Mean of a normal distribution with values below 1 replaced by 1.
+/// Returns the mean of a normal distribution whose values below 1 are replaced by 1.
 fn at_least_one(mean: f64, deviation: f64) -> f64 {
     if deviation <= 0.0 {
         return mean.max(1.0);

@@ -1,4 +1,4 @@
-//! Messages with random instants, lengths and destinations.
+//! Messages with random times, lengths and destinations.
 
 use super::{Awaited, Start, Workload};
 use crate::traffic::arrivals::Clock;

@@ -1,4 +1,4 @@
-//! Replies to messages of another class.
+//! Replies to messages of another class, each created a think time after a delivery.
 
 use super::{Awaited, Start, Workload};
 use crate::Message;
@@ -8,13 +8,12 @@ use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Replies, each created a think time after a delivery.
 #[derive(Clone, Debug)]
 pub(in crate::traffic) struct Replies {
     plan: ReplyPlan,
     length: Stream,
     active: Range<Time>,
-    /// Instants and destinations of replies not created yet, in order of time.
+    /// Creation times and destinations of pending replies, in time order.
     pending: VecDeque<(Time, EndpointId)>,
 }
 

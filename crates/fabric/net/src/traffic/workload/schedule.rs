@@ -1,4 +1,4 @@
-//! Messages of a list.
+//! Messages of a list, up to the first outside the period in which the class sends.
 
 use super::{Start, Workload};
 use crate::traffic::{Draft, Scheduled};
@@ -6,7 +6,6 @@ use gingham_kernel::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Messages of a list, up to the first outside the period in which the class sends.
 #[derive(Clone, Debug)]
 pub(in crate::traffic) struct Schedule {
     messages: Arc<[Scheduled]>,

@@ -1,6 +1,6 @@
-//! A stream at run time.
+//! Stream at run time.
 //!
-//! The next message is computed in advance, which reveals the last one.
+//! The next message is computed in advance, so that the last message is recognised.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ pub(in crate::traffic) struct StreamSender {
     stream: StreamId,
     plan: StreamPlan,
     cursor: Cursor,
-    /// Next message, with its time before the delay by admission control is added.
+    /// Next message, with its time before the delay by admission control.
     ahead: Option<Ahead>,
     /// Delay by admission control.
     held: Span,
@@ -51,10 +51,10 @@ struct Frames {
     next: Time,
     end: Time,
     begun: u32,
-    /// Random stream for frame sizes, and index of the next frame in a trace.
+    /// Random number stream for frame sizes, and index of the next frame in a trace.
     sizes: Stream,
     place: usize,
-    /// Current frame: start, bytes, number of messages, and number of messages sent.
+    /// Start, bytes, number of messages and number of sent messages of the current frame.
     began: Time,
     bytes: u32,
     messages: u32,
@@ -69,7 +69,7 @@ impl StreamSender {
         Self::in_period(stream, plan, &start.class_plan().active, random)
     }
 
-    /// Creates a stream of a class that sends during `active`; `stream_of` returns its random
+    /// Creates a stream of a class that sends during `active`; `stream_of` returns random number
     /// streams.
     fn in_period(
         stream: StreamId,
@@ -159,8 +159,8 @@ impl Workload for StreamSender {
     }
 }
 
-/// Random time of the application's crash within the lifetime of the stream; `None` if it does not
-/// crash.
+/// Draws the time of the application's crash within the stream's lifetime; `None` if the
+/// application does not crash.
 pub(in crate::traffic) fn application_crash(
     plan: &Plan,
     class: ClassId,
@@ -190,7 +190,7 @@ fn period(
     start..plan.lifetime.and_then(last).unwrap_or(Time::MAX).min(active.end)
 }
 
-/// Index of the first frame in a trace.
+/// Returns the index of the first frame in a trace.
 fn first_frame(sizes: &FrameSizes, stream_of: impl Fn(Purpose) -> Stream) -> usize {
     match sizes {
         FrameSizes::Trace { bytes, first: FirstFrame::Drawn } => {
@@ -223,7 +223,7 @@ impl Frames {
         Some(Ahead { at: self.began + later, payload_bytes, frame: Some(frame) })
     }
 
-    /// Begins the next frame; `None` if the stream ends before it.
+    /// Starts the next frame; `None` if the frame would end after the stream.
     fn begin(&mut self, plan: &FramePlan) -> Option<()> {
         let ends = self.next.as_ps().checked_add(plan.interval.as_ps())?;
         if ends > self.end.as_ps() {
@@ -257,7 +257,7 @@ impl Frames {
     }
 }
 
-/// Fraction `index / of` of a span, rounded down.
+/// Returns the fraction `index / of` of a span, rounded down.
 fn part(span: Span, index: u32, of: u32) -> Span {
     let ps = u128::from(span.as_ps()) * u128::from(index) / u128::from(of);
     Span::from_ps(u64::try_from(ps).expect("a part of a span"))

@@ -1,10 +1,11 @@
-//! Streams, calculated by hand.
+//! Hand-calculated message sequences of streams.
 
 use super::*;
 use crate::traffic::{DeadlinePlan, LaterPlan, OnOffStream, PeriodLaw, PeriodPlan};
 use gingham_topology::EndpointId;
 
-/// Time, length, frame number with number of messages, and whether it is the last.
+/// Time in ps, payload bytes, frame number with number of messages, and whether the message is the
+/// last.
 type Row = (u64, u32, Option<(u32, u32)>, bool);
 
 fn trace(bytes: &[u32], first: usize, spread: Spread) -> DataPlan {
@@ -29,7 +30,7 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
     }
 }
 
-/// Messages of a stream in a class that sends from 1,000 to `stop`.
+/// Returns at most `count` messages of a stream whose class sends from 1,000 ps to `stop`.
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
     let active = Time::from_ps(1_000)..stop;
@@ -47,7 +48,7 @@ fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
 
 #[test]
 fn frame_is_segmented_and_its_messages_created_together() {
-    // 250 B, 100 B, and the trace from its start: 30 B.
+    // Frames of 250 B, 100 B and, with wrap-around of the trace, 30 B.
     let plan = plan(trace(&[30, 250, 100], 1, Spread::AtOnce), None);
     let expected = [
         (1_050, 100, Some((0, 3)), false),
@@ -74,7 +75,7 @@ fn frame_messages_are_spread_over_the_interval() {
 
 #[test]
 fn stream_has_whole_frames_and_flags_its_last_message() {
-    // Frames of 1,050 to 2,050 and to 3,050.
+    // Frames from 1,050 to 2,050 ps and on to 3,050 ps.
     let ends = [
         (plan(trace(&[150], 0, Spread::Even), Some(2_000)), Time::MAX),
         (plan(trace(&[150], 0, Spread::Even), Some(2_999)), Time::MAX),
@@ -94,7 +95,8 @@ fn stream_has_whole_frames_and_flags_its_last_message() {
 
 #[test]
 fn on_off_stream_has_no_frames_but_a_last_message() {
-    // A tail index of 10^9 leaves no spread: on for 300, off for 200, a message of 8 B every 100.
+    // A shape of 10^9 leaves no spread: on for 300 ps, off for 200 ps, with 8 B every 100 ps while
+    // on.
     let periods = PeriodPlan {
         on_mean: Span::from_ps(300),
         off_mean: Span::from_ps(200),
@@ -105,7 +107,7 @@ fn on_off_stream_has_no_frames_but_a_last_message() {
     assert!((data.bytes_per_ps() - 0.048).abs() < 1e-12);
     let plan = plan(data, Some(100_000));
     let found = rows(&plan, Time::MAX, 10_000);
-    // 600 on average, within 3, the messages of one period.
+    // Expected: 600 messages, within the 3 messages of one period.
     assert!(found.len().abs_diff(600) <= 3, "{}", found.len());
     assert!(found.iter().all(|(_, bytes, frame, _)| *bytes == 8 && frame.is_none()));
     let last = found.iter().filter(|(_, _, _, is_last)| *is_last).count();
@@ -126,7 +128,7 @@ fn normal_frame_sizes_have_their_mean_and_deviation() {
     let found = rows(&plan(data, None), Time::MAX, 40_000);
     let sizes: Vec<f64> = found.iter().map(|(_, bytes, _, _)| f64::from(*bytes)).collect();
     let mean = sizes.iter().sum::<f64>() / 40_000.0;
-    // Standard errors 3,333 / 200 = 17 and 3,333 / sqrt(80,000) = 12.
+    // Standard errors: 3,333 / 200 = 17 and 3,333 / sqrt(80,000) = 12.
     assert!((mean - 16_666.0).abs() < 85.0, "{mean}");
     let square = sizes.iter().map(|size| (size - mean) * (size - mean)).sum::<f64>() / 40_000.0;
     assert!((square.sqrt() - 3_333.0).abs() < 60.0, "{}", square.sqrt());
@@ -136,7 +138,7 @@ fn normal_frame_sizes_have_their_mean_and_deviation() {
 fn mean_frame_size_is_that_of_a_clamped_normal_distribution() {
     let mean = |mean, deviation| FrameSizes::Normal { mean, deviation }.mean_bytes();
     assert!((mean(16_666.0, 3_333.0) - 16_666.0).abs() < 0.01);
-    // Half of all are 1, and the rest exceeds it by 10 / sqrt(2 pi) on average over all.
+    // Half of all values are 1; the others exceed 1 by 10 / sqrt(2 pi), averaged over all values.
     assert!((mean(1.0, 10.0) - (1.0 + 10.0 * 0.398_942_28)).abs() < 1e-6);
     assert!((mean(20.0, 0.0) - 20.0).abs() < 1e-12);
 }
@@ -145,7 +147,7 @@ fn mean_frame_size_is_that_of_a_clamped_normal_distribution() {
 fn data_plan_reports_its_message_sizes_and_rates() {
     let data = trace(&[30, 250, 100], 0, Spread::AtOnce);
     assert_eq!(data.payload_bytes(), 30..=100);
-    // 380 B and 5 messages in 3,000 ps.
+    // Mean rates: 380 B and 5 messages in 3,000 ps.
     assert!((data.bytes_per_ps() - 380.0 / 3_000.0).abs() < 1e-12);
     assert!((data.messages_per_ps() - 5.0 / 3_000.0).abs() < 1e-12);
     assert_eq!(trace(&[30, 40], 0, Spread::AtOnce).payload_bytes(), 30..=40);
