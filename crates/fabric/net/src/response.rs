@@ -36,16 +36,13 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
-    /// Maximum number of unacknowledged packets.
     pub(crate) window_packets: u32,
-    /// Rate limit; `None` if unlimited.
     pub(crate) rate_limit: Option<RateLimit>,
     /// Minimum time between the starts of two packets, regardless of their lengths.
     pub(crate) gap: Span,
 }
 
 pub(crate) trait Respond {
-    /// State of one flow.
     type Memory: Adapt;
 
     fn marking(&self) -> Option<&'static str> {
@@ -79,7 +76,6 @@ pub(crate) trait Respond {
     fn start(&self, limits: &Limits) -> Self::Memory;
 }
 
-/// State of a response for one flow.
 pub(crate) trait Adapt {
     fn down(&mut self, _limits: &mut Limits, _now: Time) {}
 

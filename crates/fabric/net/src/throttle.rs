@@ -106,7 +106,6 @@ pub(crate) enum May {
 pub(crate) struct Throttle {
     plan: Arc<Plan>,
     rule: Rule,
-    /// Whether each endpoint is held.
     held: Box<[bool]>,
     /// Endpoints in descending order of their channels, because the last order is executed first.
     in_order: Box<[EndpointId]>,
@@ -166,8 +165,6 @@ impl Throttle {
         may
     }
 
-    // The at-least-one rule.
-
     /// Wakes the hosts that a lack of free lanes on this output may have held.
     pub(crate) fn on_lanes(&mut self, output: ChannelId, free: LaneSet, orders: &mut Vec<Order>) {
         let Rule::AtLeastOne(of) = &mut self.rule else { return };
@@ -179,8 +176,6 @@ impl Throttle {
             wake(&mut self.held, &mut self.woken, *endpoint, orders);
         }
     }
-
-    // The self-tuned rule.
 
     pub(crate) fn first_gather(&self) -> Option<Order> {
         match &self.rule {
@@ -209,7 +204,6 @@ impl Throttle {
         }
     }
 
-    /// Handles a count of full buffers between switches.
     pub(crate) fn on_gathered(
         &mut self,
         full: u64,
@@ -223,8 +217,6 @@ impl Throttle {
             self.wake_all(orders);
         }
     }
-
-    // Held hosts.
 
     fn wake_all(&mut self, orders: &mut Vec<Order>) {
         for endpoint in &self.in_order {

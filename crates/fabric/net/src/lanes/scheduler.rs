@@ -99,7 +99,6 @@ pub(super) trait LaneScheduler: Sized {
 
     fn by_packet(self) -> Self;
 
-    /// Creates an arbiter for lanes `0..lanes`, with flits of `flit_bytes` bytes.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
 
     const HAS_WEIGHTS: bool = false;

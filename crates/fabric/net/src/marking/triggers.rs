@@ -93,7 +93,6 @@ impl Triggers {
     }
 }
 
-/// Returns the default of `counts_leaving`.
 pub(super) const fn yes() -> bool {
     true
 }

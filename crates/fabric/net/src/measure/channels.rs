@@ -23,12 +23,10 @@ pub struct ChannelReport {
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
     flits_ps: Vec<f64>,
-    /// Whether each channel ends in an input buffer.
     has_buffers: Vec<bool>,
     /// Cumulative counts of each channel at the end of the last section.
     last: Vec<ChannelCount>,
     sections: Vec<Section>,
-    /// Channel counts of the last section; a field only to reuse the allocation.
     changes: Vec<Row>,
 }
 
@@ -171,7 +169,6 @@ mod tests {
     }
 
     proptest! {
-        /// Also covers reports of channels whose counts have not changed.
         #[test]
         fn section_counts_are_differences_of_totals(
             steps in proptest::collection::vec(

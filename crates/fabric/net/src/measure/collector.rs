@@ -60,7 +60,6 @@ pub struct Collector {
     followed_left: u64,
     was_narrow: bool,
     end: Time,
-    /// Packets marked over the whole run, by class and trigger.
     marked_packets: Vec<[u64; 2]>,
     refused_posts: Vec<u64>,
     created_messages: u64,

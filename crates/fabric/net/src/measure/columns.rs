@@ -62,7 +62,6 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// Creates a column with the fewest bits that fit all values.
     pub(super) fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
         let all = values.clone().fold(N::default(), |all, value| all | value);
         match u128::BITS - all.into().leading_zeros() {

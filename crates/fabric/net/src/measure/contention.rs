@@ -134,7 +134,6 @@ impl ContentionCollector {
 mod tests {
     use super::*;
 
-    /// Creates a collector for three senders, with steps of `width` ps, or slices for `None`.
     fn collector(width: Option<u64>) -> ContentionCollector {
         ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),

@@ -41,7 +41,6 @@ struct Flow {
     sections: FlowSums,
     /// Held-back periods beyond the last possible section at the current section width.
     ahead: Vec<Held>,
-    /// Sums by step; `None` unless the flow is followed.
     steps: Option<FlowSums>,
 }
 
@@ -83,7 +82,6 @@ impl FlowCollector {
         self.add_at(grid, flow, message.created, (SumOf::Created, bytes));
     }
 
-    /// Removes a message that is dropped right after its creation.
     pub(super) fn count_dropped(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
         let (width, bytes) = (self.steps.width, message.payload_bytes.into());
         let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };

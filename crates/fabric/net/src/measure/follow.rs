@@ -15,7 +15,6 @@ use std::ops::Range;
 pub(super) struct Steps {
     /// Step width; zero if nothing is followed.
     pub(super) width: Span,
-    /// End of the run, which may cut the last step short.
     pub(super) last: Time,
     /// Number of steps in a centred mean.
     window: usize,

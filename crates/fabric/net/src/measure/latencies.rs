@@ -181,7 +181,6 @@ impl Merged {
         Span::from_ps(self.histogram.median_equivalent(latency.as_ps())).min(self.longest)
     }
 
-    /// Returns the non-empty bins in ascending order.
     pub(super) fn bars(&self) -> Vec<Bar> {
         let bar = |from: u64, messages| Bar {
             from: Span::from_ps(from),

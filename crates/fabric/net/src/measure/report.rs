@@ -84,7 +84,6 @@ impl ClassReport {
 #[derive(Clone, Debug)]
 pub struct RunReport<'a> {
     collector: &'a Collector,
-    /// First section of each measurement window.
     beginnings: Beginnings,
     /// End of all windows, as an exclusive section index.
     sections: usize,
@@ -273,7 +272,6 @@ impl<'a> RunReport<'a> {
         self.collector.closed.unwrap_or(usize::MAX)
     }
 
-    /// Returns the end of the window as an exclusive section index.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }

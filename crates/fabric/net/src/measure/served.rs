@@ -58,7 +58,6 @@ impl EndpointReport {
     }
 }
 
-/// Kinds of sums, in index order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sum {
     Sent,
@@ -80,9 +79,7 @@ fn place(endpoint: EndpointId, sum: Sum) -> usize {
 pub(super) struct ServedCollector {
     /// Cumulative sums since time zero, by [`place`].
     totals: Box<[u64]>,
-    /// Value of `totals` at the end of the last section.
     last: Box<[u64]>,
-    /// Growth of `totals` in each section.
     sections: Vec<Column>,
 }
 
@@ -129,7 +126,6 @@ impl ServedCollector {
         self.totals.len() / SUMS
     }
 
-    /// Returns payload bytes created and delivered, by section.
     fn counts(
         &self,
         end: End,
@@ -181,7 +177,6 @@ impl RunReport<'_> {
     }
 }
 
-/// Returns the backlog growth as a fraction of the created payload.
 fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     let [created, delivered] = [created, delivered].map(|bytes| real(bytes.into()));
     Ratio { sum: created - delivered, over: created }

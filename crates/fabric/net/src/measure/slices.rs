@@ -10,7 +10,6 @@ use std::ops::Add;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Slice {
     pub(super) created: Count,
-    /// Messages created in the slice and dropped by policing.
     pub(super) dropped: Count,
     /// Messages delivered in the slice, regardless of creation time.
     pub(super) delivered: Count,
@@ -58,7 +57,6 @@ impl Slice {
         (messages > 0).then(|| real(self.network_latency_sum_ps) / real(messages))
     }
 
-    /// Returns the number of messages created in the slice and neither dropped nor delivered.
     pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
@@ -98,7 +96,6 @@ impl<'a> Sum<&'a Self> for Slice {
     }
 }
 
-/// Slices from time zero on; slices beyond the list are empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Slices {
     slices: Vec<Slice>,
@@ -109,7 +106,6 @@ impl Slices {
         Self { slices: Vec::with_capacity(SLICES_MAX) }
     }
 
-    /// Returns the slice at `index`, extending the list if necessary.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Slice {
         if index >= self.slices.len() {
@@ -123,7 +119,6 @@ impl Slices {
         self.slices.resize(index + 1, Slice::default());
     }
 
-    /// Returns slices `from..to`, without those beyond the list.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Slice] {
         let to = to.min(self.slices.len());
         &self.slices[from.min(to)..to]

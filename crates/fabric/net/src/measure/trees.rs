@@ -81,7 +81,6 @@ pub struct FlowRoles {
 pub struct Trees {
     samples: Steps,
     times: Vec<Time>,
-    /// Trees by time and then by root, with knots last.
     steps: Vec<TreeStep>,
     channels: BTreeMap<ChannelId, ChannelRoles>,
     flows: BTreeMap<FlowKey, FlowRoles>,

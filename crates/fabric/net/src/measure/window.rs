@@ -47,7 +47,6 @@ pub(super) struct Beginnings {
 }
 
 impl Beginnings {
-    /// Starts all windows at time zero, for a workload that ended within the run.
     pub(super) fn of_whole(classes: usize) -> Self {
         let first = (0, WarmUp::Whole);
         Self { run: first, classes: vec![first; classes] }

@@ -149,7 +149,6 @@ impl Respond for Dcqcn {
 /// Timers and counters since the last notification.
 #[derive(Clone, Copy, Debug)]
 struct Timers {
-    /// Next expiration of the timer of `alpha`.
     alpha: Time,
     rate: Time,
     /// Bytes until the byte counter next increases the rate.
@@ -163,7 +162,6 @@ struct Timers {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     parameters: Dcqcn,
-    /// Additive and hyper increases of the target as fractions of the highest rate.
     steps: [f64; 2],
     byte_counter: Bytes,
     rate: Rate,
@@ -176,7 +174,6 @@ pub(crate) struct Reaction {
 const ALPHA_MIN: f64 = 1e-12;
 
 impl Reaction {
-    /// Applies the effects of the timers up to and including `now`.
     fn go_to(&mut self, now: Time, limits: &mut Limits) {
         let Some(mut timers) = self.timers else { return };
         while timers.alpha <= now && self.alpha > ALPHA_MIN {

@@ -24,7 +24,6 @@ pub(super) const FACTOR: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    /// Rate as a fraction of the highest.
     share: f64,
     lowest: f64,
     highest: RateLimit,

@@ -111,7 +111,6 @@ impl Respond for Timely {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gradient {
     parameters: Timely,
-    /// Additive increase as a fraction of the highest rate.
     step: f64,
     rate: Rate,
     previous: Option<Span>,

@@ -62,7 +62,6 @@ struct Sample {
     due: Time,
 }
 
-/// Throttling state, as known to the hosts.
 #[derive(Clone, Debug)]
 pub(super) struct SelfTuned {
     plan: SelfTunedPlan,
@@ -103,8 +102,6 @@ impl SelfTuned {
     pub(super) fn first_gather(&self) -> Order {
         Order::WakeAt { endpoint: gatherer(), at: self.next_gather }
     }
-
-    // Event handlers.
 
     pub(super) fn on_received(&mut self, wire_bytes: u64) {
         self.received_bytes += wire_bytes;

@@ -40,7 +40,6 @@ struct Best {
 pub(super) struct Tuner {
     buffers: u64,
     threshold: u64,
-    /// Bytes delivered in the last period.
     last: Option<u64>,
     best: Option<Best>,
     /// Consecutive periods far below the best period.

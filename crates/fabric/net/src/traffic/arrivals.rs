@@ -198,7 +198,6 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    /// Starts a process; `stream` returns the source's random stream for a purpose.
     pub(super) fn new(
         plan: &ArrivalPlan,
         interval_mean_ps: f64,

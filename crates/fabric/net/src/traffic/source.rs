@@ -52,8 +52,6 @@ impl Source {
         self.endpoint
     }
 
-    // Messages.
-
     /// Returns the next time of the source's own clock, which never decreases; `None` after the
     /// last message, or if only notifications cause further messages.
     #[inline]
@@ -74,8 +72,6 @@ impl Source {
         self.workload.is_finished()
     }
 
-    // Notifications.
-
     /// Returns the notifications that the source needs, which are constant over the run.
     pub fn awaited(&self) -> Awaited {
         self.workload.awaited()
@@ -93,8 +89,6 @@ impl Source {
     pub fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
         self.workload.delivered(message, now)
     }
-
-    // Streams.
 
     /// Returns the identifier of the stream; `None` for other sources.
     pub fn stream(&self) -> Option<StreamId> {
@@ -116,8 +110,6 @@ impl Source {
     pub fn resume(&mut self, now: Time) {
         self.workload.resume(now);
     }
-
-    // Crashes.
 
     /// Ends the workload after a crash of its host or application.
     pub fn crash(&mut self) {

@@ -15,7 +15,6 @@ impl Ticks {
         Self { phase_ps, interval_ps, count: 0 }
     }
 
-    /// Creates ticks with a random phase, uniform within one interval.
     pub(super) fn with_random_phase(interval_ps: f64, stream: &mut Stream) -> Self {
         #[expect(
             clippy::cast_possible_truncation,

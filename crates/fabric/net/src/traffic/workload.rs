@@ -60,17 +60,13 @@ pub(super) trait Workload {
         Awaited::default()
     }
 
-    /// Handles the start of a message; see [`super::Source::started`].
     fn started(&mut self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// Handles a delivery; see [`super::Source::delivered`].
     fn delivered(&mut self, _message: &Message, _now: Time) -> Option<Time> {
         None
     }
-
-    // Streams.
 
     fn stream(&self) -> Option<StreamId> {
         None
@@ -84,7 +80,6 @@ pub(super) trait Workload {
         unreachable!("only streams request admission");
     }
 
-    /// Resumes a stream; see [`super::Source::resume`].
     fn resume(&mut self, _now: Time) {
         unreachable!("only streams are admitted");
     }

@@ -7,7 +7,6 @@ use gingham_kernel::{Span, Time};
 pub(super) struct Clock {
     interval: Span,
     plan: DeadlinePlan,
-    /// Clock state; `None` until the first frame arrives.
     running: Option<Running>,
     /// Number of arrived frames, including warm-up frames.
     pub(super) delivered: u32,
@@ -29,7 +28,6 @@ pub(super) struct FrameSums {
     pub(super) frames: u32,
     pub(super) missed: u32,
     pub(super) late_ps: u128,
-    /// Frames that arrived after the fixed clock's deadline plus slack.
     pub(super) missed_fixed: u32,
     /// Intervals between consecutive frames that both arrived.
     pub(super) intervals: u32,

@@ -145,7 +145,6 @@ impl StreamFrames {
         }
     }
 
-    /// Returns the expected number of missed frames if frames were independent.
     fn records(&self) -> f64 {
         records(self.clock.warm_up_frames(), self.clock.sums.frames)
     }

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
-    /// Number of frames that have started, including those in flight.
     pub(super) begun: u32,
     /// Started frames in numerical order, from the first one whose messages have not all arrived or
     /// been dropped.
@@ -30,7 +29,6 @@ impl StreamFrames {
         Self { begun: 0, in_flight: VecDeque::new(), lost: 0, clock }
     }
 
-    /// Counts a created message, which may start a new frame.
     pub(super) fn created(&mut self, part: FramePart) {
         if part.number == self.begun {
             self.begun += 1;

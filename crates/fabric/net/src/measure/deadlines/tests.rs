@@ -14,7 +14,6 @@ fn deadlines(warm_up_frames: u32, slack: u64) -> DeadlinePlan {
     DeadlinePlan { warm_up_frames, slack: Span::from_ps(slack) }
 }
 
-/// Returns the sums for frames that arrive at the given times, in ps.
 fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     let mut clock = Clock::new(Span::from_ps(T), plan);
     for ps in arrivals {

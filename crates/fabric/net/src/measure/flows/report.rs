@@ -14,7 +14,6 @@ use std::ops::Range;
 pub struct HeldShares([f64; 3]);
 
 impl HeldShares {
-    /// Converts held-back times into fractions of `over_ps`; zeros if `over_ps` is zero.
     pub(super) fn of_sum(sum: &FlowSum, over_ps: f64) -> Self {
         Self(sum.held_ps().map(|held_ps| if over_ps > 0.0 { held_ps / over_ps } else { 0.0 }))
     }

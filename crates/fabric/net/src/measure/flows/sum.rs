@@ -7,15 +7,12 @@ use std::ops::Add;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSum {
-    /// Messages created and not dropped by policing.
     pub(super) created: Count,
     /// Messages delivered in the section or step, regardless of creation time.
     pub(super) delivered: Count,
     /// Messages created in the section or step and delivered at any time.
     followed_messages: u64,
-    /// Sum of the latencies of `followed_messages`.
     latency_sum_ps: u128,
-    /// Time during which the flow was held back, by reason.
     held_ps: [u64; 3],
     pub(super) acknowledged_packets: u64,
     pub(super) marked_packets: u64,
@@ -72,7 +69,6 @@ pub(super) enum SumOf {
     Delivered,
     /// Messages created in the section or step and delivered at any time, with latencies in ps.
     Journeys,
-    /// Time during which the flow was held back, in ps.
     Held(Hold),
     /// Acknowledged packets, including the number of marked packets.
     Acknowledged,
@@ -97,7 +93,6 @@ impl SumOf {
 
 const SUMS: u32 = 7;
 
-/// One kind of sum over one section or step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
     /// Section or step index times `SUMS`, plus the index of the kind of sum.
@@ -159,7 +154,6 @@ impl FlowSums {
         self.0.insert(end, entry);
     }
 
-    /// Subtracts an amount that was just added.
     pub(super) fn take_back(&mut self, stretch: usize, what: SumOf, amount: u64) {
         let place = place_of(stretch, what);
         let last = self.last_of(self.end_of(place), place).expect("it was added");

@@ -10,7 +10,6 @@ use std::ops::Range;
 pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
     pub(super) class: ClassId,
-    /// Index of the source in its class.
     pub(super) index: usize,
     /// Number of streams of earlier sources.
     pub(super) streams_before: usize,

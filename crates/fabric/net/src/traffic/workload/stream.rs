@@ -190,7 +190,6 @@ fn period(
     start..plan.lifetime.and_then(last).unwrap_or(Time::MAX).min(active.end)
 }
 
-/// Returns the index of the first frame in a trace.
 fn first_frame(sizes: &FrameSizes, stream_of: impl Fn(Purpose) -> Stream) -> usize {
     match sizes {
         FrameSizes::Trace { bytes, first: FirstFrame::Drawn } => {
