@@ -80,7 +80,7 @@ pub(crate) trait Mark {
 
     fn queued(&mut self, _stay: &Stay, _now: Time) {}
 
-    /// Evaluates the triggers after all events of a time at which a head was read.
+    /// Evaluates the triggers after all events of the current time, if a head was read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
     /// Returns the trigger that marks a packet when the packet starts on its output; `None` without

@@ -102,7 +102,7 @@ macro_rules! responses {
         }
 
         impl Response {
-            /// Returns whether the response changes rate limits; each flow then needs a rate limit.
+            /// Returns whether the response changes rate limits, which every flow then needs.
             pub fn changes_rate(&self) -> bool {
                 self.lowest().is_some()
             }

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Congestion tree at one time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
-    /// Channel for which all packets of the tree ultimately wait; `None` for a knot of packets that
+    /// Channel that all packets of the tree ultimately wait for; `None` for a knot of packets that
     /// wait for one another.
     pub root: Option<ChannelId>,
     /// Lanes without space, ascending.

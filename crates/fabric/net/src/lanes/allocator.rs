@@ -25,8 +25,8 @@ pub enum Allocator {
     /// Each input requests one output, and each output accepts one input, in a single iteration.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableInputFirst,
-    /// Each output grants one input, and each input accepts one output, in a single iteration like
-    /// one iteration of iSLIP.
+    /// Each output grants one input, and each input accepts one output, in a single iteration as in
+    /// iSLIP.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableOutputFirst,
 }
@@ -82,8 +82,8 @@ impl Allocator {
         matches!(self, Self::SeparableInputFirst)
     }
 
-    /// Returns whether an input first chooses an output by round robin and then one of that
-    /// output's lanes, instead of choosing among all its granted lanes.
+    /// Returns whether an input first chooses an output by round robin, and then one of that
+    /// output's lanes.
     pub const fn takes_outputs_in_turn(self) -> bool {
         !matches!(self, Self::Maximal)
     }

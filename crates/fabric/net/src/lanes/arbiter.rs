@@ -119,8 +119,8 @@ impl LaneArbiter {
         }
     }
 
-    /// Changes the weight of a lane at the end of the arbiter's round; has no effect on a lane that
-    /// is never served. Panics if [`Scheduler::can_change`] is false.
+    /// Changes the weight of a lane at the end of the arbiter's round; ignored for a lane that is
+    /// never served. Panics if [`Scheduler::can_change`] is false.
     pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         let State::Other(other) = &mut self.0 else {
             unreachable!("lanes in turn and tables have no weights that change")
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Creates a lane plan that maps every service level to VL 0; this map has no effect here.
+    /// Creates a lane plan; its map of service levels has no effect here.
     fn vls(count: u8, lanes_per_vl: u8) -> LanePlan {
         let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
         let map = LaneMap::uniform(&fabric, [0; 16]);

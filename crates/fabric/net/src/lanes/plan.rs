@@ -97,7 +97,7 @@ pub struct PipelinePlan {
     pub routing_cycles: u32,
     /// Cycles until a credit reaches the sender; `None` uses the cable's delay.
     pub credit_delay_cycles: Option<u32>,
-    /// Earliest time at which an output lane can be granted again.
+    /// Earliest new grant of an output lane.
     pub reallocation: Reallocation,
     /// Allocator that matches heads with output lanes.
     pub vc_allocator: VcAllocator,
@@ -157,14 +157,14 @@ impl PipelinePlan {
         }
     }
 
-    /// Returns whether flits consume their credits when they cross the switch, and enter the link
-    /// in the next cycle.
+    /// Returns whether flits consume their credits at the crossbar, and enter the link in the next
+    /// cycle.
     pub const fn pays_at_crossing(&self) -> bool {
         self.output_depths_flits[0] == 0
     }
 
     /// Returns whether crossbar paths are chosen by round robin regardless of arbiters: with
-    /// several paths per port, or any allocator except the maximal one.
+    /// several paths per port, or a non-maximal allocator.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }

@@ -10,11 +10,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Earliest time at which a switch output lane is granted to another packet.
+/// Earliest time to grant a switch output lane to another packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reallocation {
-    /// In the cycle in which the previous packet's tail crosses into the lane.
+    /// In the cycle when the previous packet's tail crosses into the lane.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Tail,
@@ -22,7 +22,7 @@ pub enum Reallocation {
     #[schemars(extend("x-source" = "Jiang et al. 2013, wait_for_tail_credit = 0"))]
     AfterTail,
     /// Once the credit for the tail counts, so that the buffer at the other end of the link is
-    /// empty. The same rule applies to an adapter that starts a packet on a lane.
+    /// empty. This also applies to an adapter that starts a packet on a lane.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4; Jiang et al. 2013, wait_for_tail_credit = 1"))]
     TailCredit,
 }

@@ -40,7 +40,7 @@ const LEVEL_MAX: u8 = 15;
 /// Specification, Volume 1, section 7.6.9).
 pub const WEIGHT_BYTES: u32 = 64;
 
-/// Unit in which an arbiter chooses lanes.
+/// Unit of an arbiter's lane choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
@@ -71,7 +71,7 @@ pub struct Facts {
     pub name: &'static str,
     /// Information that the arbiter uses.
     pub depends_on: DependsOn,
-    /// Unit in which the arbiter chooses lanes.
+    /// Unit of the arbiter's lane choices.
     pub by: Granularity,
     /// Lanes that are ever served, possibly including lanes that do not exist.
     pub served: LaneSet,
@@ -204,8 +204,8 @@ schedulers! {
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     deficit_round_robin::DeficitRoundRobin,
-    /// VirtualClock: serves flits or packets in the order in which they would finish on separate
-    /// channels with the rates of their lanes.
+    /// VirtualClock: serves flits or packets in order of their finish times on separate channels,
+    /// which have the rates of the lanes.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     virtual_clock::VirtualClock,

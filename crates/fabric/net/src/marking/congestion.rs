@@ -170,8 +170,8 @@ impl Congestion {
         blocks
     }
 
-    /// Returns whether another packet like the last one would not fit, or the configured fill level
-    /// is reached.
+    /// Returns whether another packet of this length would not fit, or the configured fill level is
+    /// reached.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),

@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputOutputTriggered {
-    /// Number of packets waiting for an output above which these packets are marked, from 0 to
+    /// Largest number of packets that may wait for an output without being marked, from 0 to
     /// 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// Fill level from which a buffer counts as full, rounded up to blocks of 64 B. Default: no
-    /// space for another packet like the last one (footnote 3).
+    /// Smallest fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
+    /// another packet like the last one (footnote 3).
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels and packet counts. Default: no averaging (footnote 5).
     pub average: Option<Span>,
@@ -30,8 +30,8 @@ pub struct InputOutputTriggered {
     /// true.
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
-    /// Time without marks on an output after a packet for this output arrived and there was no
-    /// space at the output's other end. Default: none (footnote 4).
+    /// Time without marks on an output after a packet arrives for this output while the next buffer
+    /// has no space. Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
-    /// Fill level from which a buffer counts as full, rounded up to blocks of 64 B. Default: no
-    /// space for another packet like the last one (footnote 3).
+    /// Smallest fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
+    /// another packet like the last one (footnote 3).
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels. Default: no averaging (footnote 5).
     pub average: Option<Span>,
-    /// Time without marks on an output after a packet for this output arrived and there was no
-    /// space at the output's other end. Default: none (footnote 4).
+    /// Time without marks on an output after a packet arrives for this output while the next buffer
+    /// has no space. Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

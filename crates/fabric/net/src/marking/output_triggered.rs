@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutputTriggered {
-    /// Number of packets waiting for an output above which these packets are marked, from 0 to
+    /// Largest number of packets that may wait for an output without being marked, from 0 to
     /// 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
@@ -26,8 +26,8 @@ pub struct OutputTriggered {
     /// true.
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
-    /// Time without marks on an output after a packet for this output arrived and there was no
-    /// space at the output's other end. Default: none (footnote 4).
+    /// Time without marks on an output after a packet arrives for this output while the next buffer
+    /// has no space. Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

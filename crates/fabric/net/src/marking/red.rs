@@ -48,9 +48,9 @@ const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 /// Marking thresholds of one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedThresholds {
-    /// Longest queue at which no packet is marked.
+    /// Longest queue without marking.
     pub k_min: Bytes,
-    /// Shortest queue at which every packet is marked.
+    /// Shortest queue with every packet marked.
     pub k_max: Bytes,
 }
 

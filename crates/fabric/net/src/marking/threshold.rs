@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
-    /// Amount of data above which a packet is marked. It counts the buffer of the packet's input
-    /// and lane when the head is read, including the arrived part of the packet itself; in whole
-    /// flits.
+    /// Largest amount of data in the buffer of an input and lane for which a packet is not marked
+    /// when its head is read. Includes the arrived part of the packet itself; in whole flits.
     pub above: Bytes,
 }
 

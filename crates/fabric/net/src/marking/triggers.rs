@@ -38,7 +38,7 @@ pub enum Concerns {
 pub struct Triggers {
     /// Packets marked because of a full buffer; `None` for policies that ignore input buffers.
     pub full: Option<Concerns>,
-    /// Fill level from which a buffer is full; with `None`, a buffer is full if another packet does
+    /// Smallest fill level of a full buffer; with `None`, a buffer is full if another packet does
     /// not fit.
     pub fill: Option<Bytes>,
     /// Number of packets waiting for an output above which its trigger fires.
@@ -87,7 +87,7 @@ impl Triggers {
         Ok(())
     }
 
-    /// Returns the fill level from which a buffer is full, in blocks, rounded up.
+    /// Returns the smallest fill level of a full buffer, in blocks, rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }

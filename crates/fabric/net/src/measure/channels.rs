@@ -15,8 +15,7 @@ pub struct ChannelReport {
     pub utilisation: Estimate,
     /// Fraction of the window during which flow control stopped the sender.
     pub stopped_share: Estimate,
-    /// Mean number of flits in the receiver's input buffer; `None` if the channel ends at a host
-    /// that accepts every flit at once.
+    /// Mean number of flits in the receiver's input buffer; `None` without a buffer.
     pub occupancy_flits: Option<Estimate>,
 }
 
@@ -38,8 +37,8 @@ impl ChannelCollector {
         Self { flits_ps, has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
-    /// Ends a section. `counts` contains cumulative counts since time zero for at least the
-    /// channels that changed, in ascending channel order.
+    /// Ends a section. `counts` contains cumulative counts of at least the channels that changed,
+    /// ascending.
     pub(super) fn end_section(&mut self, counts: &[Row]) {
         self.changes.clear();
         for (channel, count) in counts {
@@ -58,8 +57,8 @@ impl ChannelCollector {
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// Returns the results of each channel over the sections from `first` on. `sections_ps`
-    /// contains the section lengths; if it is empty, all results are `None`.
+    /// Returns the results of each channel over the sections from `first` on, whose lengths are
+    /// `sections_ps`; `None` without sections.
     pub(super) fn reports(
         &self,
         first: usize,

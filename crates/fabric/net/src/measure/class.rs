@@ -8,8 +8,8 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices averaged into one value of the latency series that determines the warm-up: five, like the
-/// batches of MSER-5 *(ours)*.
+/// Slices per value of the latency series for the warm-up: five, like the batches of MSER-5
+/// *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]
@@ -73,8 +73,8 @@ impl ClassCollector {
         self.served.double();
     }
 
-    /// Returns the mean latency of each group of [`SLICES_PER_VALUE`] slices, and the exclusive end
-    /// of each group as a slice index. Groups without messages are omitted.
+    /// Returns the mean latency of each group of `SLICES_PER_VALUE` slices, and its exclusive end
+    /// as a slice index. Empty groups are omitted.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {

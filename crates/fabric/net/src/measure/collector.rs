@@ -227,8 +227,8 @@ impl Collector {
         &self.deadlines
     }
 
-    /// Counts a period during which a flow with data to send was held back. The caller may report a
-    /// period in parts, and before it has ended.
+    /// Counts a period during which a flow with data to send was held back. A period may be
+    /// reported in parts, and before it ends.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -259,21 +259,20 @@ impl Collector {
         self.refused_posts[class.index()] += posts;
     }
 
-    /// Returns the number of refused posts of a class over the whole run, counting only messages
-    /// that were finally accepted.
+    /// Returns the number of refused posts over the whole run for accepted messages of a class.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.refused_posts[class.index()]
     }
 
-    /// Records the length of an adapter's acknowledgement queue, `depth`, after an acknowledgement
-    /// for `class` was queued.
+    /// Records an adapter's acknowledgement queue length after an acknowledgement for `class` was
+    /// queued.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_acks(class, depth);
     }
 
     /// Returns the next sampling time of the followed channels; `None` without followed channels or
-    /// once the window is closed. The simulation calls [`Self::on_sample`] before any event at the
-    /// same time, and before it ends a section at that time.
+    /// once the window is closed. [`Self::on_sample`] precedes any event, and the end of a section,
+    /// at the same time.
     pub fn next_sample(&self) -> Option<Time> {
         self.samples.next().filter(|_| self.closed.is_none())
     }
@@ -283,9 +282,8 @@ impl Collector {
         self.samples.add(time, counts);
     }
 
-    /// Returns the time of the next search for congestion trees; `None` without requested searches
-    /// or once the window is closed. The search precedes any event at the same time, but follows a
-    /// sample.
+    /// Returns the next search time for congestion trees; `None` without searches or once the
+    /// window is closed. A search precedes any event at the same time, but follows a sample.
     pub fn next_tree_sample(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
@@ -300,14 +298,14 @@ impl Collector {
         &self.trees
     }
 
-    /// Returns the next section end; `None` once the window is closed. The simulation calls
-    /// [`Self::on_section_end`] before any event at the same time.
+    /// Returns the next section end; `None` once the window is closed. [`Self::on_section_end`]
+    /// precedes any event at the same time.
     pub fn section_end(&self) -> Option<Time> {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// Ends a section. `counts` contains cumulative counts over `[0, section_end)` for at least the
-    /// channels that changed in the section, in ascending order.
+    /// Ends a section. `counts` contains cumulative counts over `[0, section_end)` of at least the
+    /// channels that changed, ascending.
     pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
@@ -365,8 +363,8 @@ impl Collector {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
 
-    /// Removes and returns all deliveries since the last call, including those of the warm-up.
-    /// Empty unless the run keeps all messages.
+    /// Removes and returns all deliveries since the last call, including the warm-up; empty unless
+    /// the run keeps all messages.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.records.take()
     }

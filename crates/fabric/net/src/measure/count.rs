@@ -41,12 +41,11 @@ pub struct ChannelCount {
     pub control_flits: u64,
     /// STOP signals, or pauses of lanes, that have reached the sender.
     pub stops: u64,
-    /// Time for which flow control stopped the sender, in ps: from STOP to GO, while any lane is
-    /// paused, or while a packet is ready but lacks credits.
+    /// Stopped time of the sender in ps: from STOP to GO, while any lane is paused, or while a
+    /// packet is ready but lacks credits.
     pub stopped_ps: u64,
     /// Time integral of the number of flits in the receiver's input buffer. A flit counts from its
-    /// arrival until it starts on the next channel or is stripped. Zero for hosts that accept every
-    /// flit at once.
+    /// arrival until it starts on the next channel or is stripped. Zero without a buffer.
     pub occupancy_flit_ps: u128,
 }
 

@@ -24,8 +24,8 @@ pub struct Percentile {
     pub high: Option<Span>,
 }
 
-/// Computes a percentile; `None` for fewer messages than `1 / (1 - share)`. `merged` is the sum of
-/// all `sections`, which may be empty if no interval is needed.
+/// Computes a percentile; `None` for fewer messages than `1 / (1 - share)`. Without `sections`, the
+/// percentile has no interval.
 pub(super) fn percentile(
     merged: &Merged,
     sections: &[Latencies],

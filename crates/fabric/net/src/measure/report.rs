@@ -37,7 +37,7 @@ pub struct ClassReport {
     pub delivered: Count,
     /// Wire bytes of the delivered messages on the source's cable.
     pub delivered_wire_bytes: u64,
-    /// Mean latency from creation to delivery of messages created in the window, in ps.
+    /// Mean latency of messages created in the window, in ps.
     pub latency_ps: Option<Estimate>,
     /// Longest latency from creation to delivery.
     pub latency_max: Option<Span>,
@@ -111,8 +111,8 @@ impl<'a> RunReport<'a> {
         self.window_from(self.beginnings.classes[class.index()])
     }
 
-    /// Returns the time from zero to the last delivery; `None` unless the workload ended within the
-    /// run with every message delivered.
+    /// Returns the time until the last delivery; `None` unless the workload ended with every
+    /// message delivered.
     pub fn makespan(&self) -> Option<Span> {
         let Collector { is_finished, last_delivery, .. } = self.collector;
         is_finished.then(|| last_delivery.since(Time::ZERO))
@@ -167,8 +167,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns the latency that each given fraction of messages does not exceed (0.99: the 99th
-    /// percentile); `None` for fewer messages than `1 / (1 - share)`.
+    /// Returns the latency percentiles for the given fractions of messages (0.99: the 99th); `None`
+    /// for fewer messages than `1 / (1 - share)`.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
@@ -188,8 +188,7 @@ impl<'a> RunReport<'a> {
     }
 
     /// Returns the time series of a class from time zero to the end of the window, in the steps of
-    /// the plan or in slices. Incomplete steps are omitted, except for a last step cut short by the
-    /// end of the run.
+    /// the plan or in slices. Incomplete steps are omitted, except at the end of the run.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -260,14 +259,12 @@ impl<'a> RunReport<'a> {
         self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
     }
 
-    /// Returns whether at least `wanted` messages created after the warm-up have been delivered,
-    /// and every class has reached a steady state.
+    /// Returns whether all classes are in a steady state, with at least `wanted` followed messages.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
         self.has_settled() && self.followed_messages() >= wanted
     }
 
-    /// Returns the exclusive end of the sections whose messages are followed to their delivery;
-    /// `usize::MAX` until known.
+    /// Returns the exclusive end of the followed sections; `usize::MAX` until known.
     pub(super) fn followed_until(&self) -> usize {
         self.collector.closed.unwrap_or(usize::MAX)
     }
@@ -299,8 +296,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns the growth of the backlog as a fraction of the messages created and not dropped,
-    /// with a Student-t interval.
+    /// Returns the backlog growth as a fraction of the messages created and not dropped, with a
+    /// Student-t interval.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),

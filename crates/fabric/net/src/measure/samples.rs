@@ -77,9 +77,9 @@ impl Samples {
 }
 
 impl RunReport<'_> {
-    /// Returns the series of the followed channels, in plan order, from time zero to the end of the
-    /// window or the last sample. Incomplete steps are omitted as in [`Self::series`]. A flit
-    /// counts in the step in which it starts, so utilisation may exceed 1 by one flit time.
+    /// Returns the series of the followed channels, in plan order, up to the end of the window or
+    /// the last sample, with steps as in [`Self::series`]. A flit counts when it starts, so
+    /// utilisation may exceed 1 by one flit time.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

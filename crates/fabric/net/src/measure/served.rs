@@ -68,8 +68,7 @@ enum Sum {
 
 const SUMS: usize = 4;
 
-/// Returns the index of a sum, by endpoint and then by kind, so that all sums of an endpoint share
-/// a cache line.
+/// Returns the index of a sum; the sums of one endpoint share a cache line.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize

@@ -70,9 +70,9 @@ pub struct ChannelRoles {
 /// Number of inspections that found a flow in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowRoles {
-    /// Inspections in which the flow feeds a tree.
+    /// Inspections with the flow feeding a tree.
     pub feeding: usize,
-    /// Inspections in which the flow is a victim of a tree and feeds no tree.
+    /// Inspections with the flow as a victim of a tree, feeding no tree.
     pub victim: usize,
 }
 

@@ -19,10 +19,9 @@
 //! ```
 //!
 //! Near saturation this rule cuts behind a burst of high latencies, so that the mean of the rest is
-//! too low. *(ours)* The values are therefore logarithms, in which a burst is less of an outlier
-//! and the empty start more of one, and the shallowest cut with an MSER within a tenth of the
-//! minimum is used. If this cut lies in the last fifth of the first half, the series is too short
-//! to tell.
+//! too low. *(ours)* The values are therefore logarithms, which make a burst less of an outlier and
+//! the empty start more of one, and the shallowest cut with an MSER within a tenth of the minimum
+//! is used. If this cut lies in the last fifth of the first half, the series is too short.
 //!
 //! A network fills from empty: high values at the start are mostly chance, and cutting them makes
 //! the mean too low and its interval too narrow. They are cut only if this more than halves the
@@ -32,12 +31,10 @@
 pub(super) const VALUES_MIN: usize = 10;
 /// Largest MSER of an acceptable cut, as a multiple of the smallest MSER.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Largest MSER of the uncut series at which high initial values are kept, as a multiple of the
-/// smallest MSER.
+/// Largest MSER without a cut that keeps high initial values, as a multiple of the smallest MSER.
 const KEEPS_HIGH: f64 = 2.0;
 
-/// Returns the number of initial latencies that belong to the warm-up; `None` if the series is too
-/// short to tell.
+/// Returns the number of initial latencies in the warm-up; `None` if the series is too short.
 pub(super) fn truncation(latencies: &[f64]) -> Option<usize> {
     if latencies.len() < VALUES_MIN {
         return None;

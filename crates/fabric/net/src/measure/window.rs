@@ -38,8 +38,7 @@ impl Window {
 }
 
 /// Starts of the measurement windows, as sections. Classes that reach a steady state share the
-/// window of the run, which starts once all of them are steady; any other class uses the second
-/// half of the run.
+/// run's window, which starts once all are steady; other classes use the second half of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Beginnings {
     pub(super) run: (usize, WarmUp),
@@ -82,9 +81,9 @@ impl Beginnings {
 enum Settled {
     /// The class is in a steady state from the start of this section.
     From(usize),
-    /// The class reaches no steady state in the first half, or there are too few sections to tell.
+    /// The class reaches no steady state in the first half, or there are too few sections.
     Never,
-    /// The class stops before the end of the run, or has too few messages to tell.
+    /// The class stops before the end of the run, or has too few messages.
     Silent,
 }
 

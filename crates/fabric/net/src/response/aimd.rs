@@ -5,7 +5,7 @@
 //!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in this order
 //! ```
 //!
-//! Here p is the packet length. The increase is the steepest with which recovery takes at least p /
+//! The packet length is p. The increase is the steepest that keeps recovery times at or above p /
 //! R_min, the recovery time at the rate m R_min.
 //!
 //! Source: Chiu and Jain 1989; the increase is reconstructed from this condition of Santos, Turner

@@ -120,7 +120,7 @@ impl Respond for Becn {
             .reduce(f64::min)
     }
 
-    /// Returns the time in which the timer alone lowers the index from `limit` to `min`.
+    /// Returns the time that the timer alone needs to lower the index from `limit` to `min`.
     fn settling(&self, _limits: &Limits) -> Option<Span> {
         let expirations = u64::from(self.limit.saturating_sub(self.min));
         Some(Span::from_ps(TIMER_UNIT.as_ps() * u64::from(self.timer) * expirations))

@@ -97,10 +97,9 @@ impl Respond for Dcqcn {
         Some(self.lowest)
     }
 
-    /// Returns the longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the
-    /// time in which the timer alone raises a target from half the highest rate to the highest. The
-    /// latter takes `F - 1` expirations without an increase and `1 / (2 additive)` with an
-    /// increase.
+    /// Returns the longer of two times: `alpha_timer / g`, the time constant of `alpha`, and the
+    /// time that the timer alone needs to raise a target from half the highest rate to the highest:
+    /// `F - 1` expirations without an increase and `1 / (2 additive)` with an increase.
     fn settling(&self, limits: &Limits) -> Option<Span> {
         let [additive, _] = self.steps(Highest::new(limits));
         let expirations = f64::from(self.fast_recovery.saturating_sub(1)) + (0.5 / additive).ceil();

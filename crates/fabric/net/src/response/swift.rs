@@ -37,9 +37,9 @@ pub struct Swift {
     pub min_cwnd: f64,
     /// Largest growth of the target for small windows. Default: five times `base_target`.
     pub fs_range: Option<Span>,
-    /// Window in packets at which the target is highest, above 0. Default: 0.1.
+    /// Window in packets with the highest target, above 0. Default: 0.1.
     pub fs_min_cwnd: f64,
-    /// Window in packets from which the target is `base_target`; above `fs_min_cwnd`. Default: 100.
+    /// Smallest window in packets with the target `base_target`; above `fs_min_cwnd`. Default: 100.
     pub fs_max_cwnd: f64,
 }
 

@@ -219,7 +219,7 @@ fn dcqcn_defaults_scale_with_the_rate() {
     assert!(of_paper[499] > 9_000.0 && course(&written, 1_310_720, 100_000)[499] < 6_000.0);
 }
 
-/// Checks `timer (F - 1 + 1 / (2 additive))`, the time in which the timer alone raises a target
+/// Checks `timer (F - 1 + 1 / (2 additive))`, the time that the timer alone needs to raise a target
 /// from half the highest rate to the highest. The default, 55 us (4 + 500), exceeds `alpha_timer /
 /// g`, 55 us 256.
 #[test]

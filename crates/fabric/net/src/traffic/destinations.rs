@@ -117,9 +117,8 @@ pub enum Within {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermutationDraw {
-    /// Seed of the permutation. Default: the seed of the run. With its own seed, the permutation
-    /// can stay fixed while the seed of the run varies, or vary while the seed of the run stays
-    /// fixed.
+    /// Seed of the permutation. Default: the seed of the run. With a separate seed, permutation and
+    /// run vary independently.
     pub seed: Option<u64>,
 }
 

@@ -78,13 +78,13 @@ impl Source {
     }
 
     /// Handles the start of a message of the class at this endpoint: its first flit on the cable,
-    /// or its acceptance if it needs a credit. Returns the time at which a message becomes due,
+    /// or its acceptance if it needs a credit. Returns the time of a message that becomes due,
     /// `now` or later.
     pub fn started(&mut self, now: Time) -> Option<Time> {
         self.workload.started(now)
     }
 
-    /// Handles the delivery of a message of the awaited class. Returns the time at which a message
+    /// Handles the delivery of a message of the awaited class. Returns the time of a message that
     /// becomes due.
     pub fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
         self.workload.delivered(message, now)

@@ -36,7 +36,7 @@ pub struct StreamPart {
     pub is_last: bool,
 }
 
-/// Frame to which a message belongs.
+/// Frame of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FramePart {
     /// Number of the frame in its stream, from 0.

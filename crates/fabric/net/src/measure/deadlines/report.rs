@@ -9,8 +9,8 @@ use super::stream::StreamFrames;
 use crate::{ClassId, Plan, StreamId};
 use gingham_results::{Estimate, Ratio, student_t};
 
-/// Deadline results of one stream. Unless stated otherwise, they cover the counted frames: those
-/// after the warm-up.
+/// Deadline results of one stream, over the counted frames (after the warm-up) unless stated
+/// otherwise.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StreamReport {
     /// Identifier of the stream.
@@ -67,8 +67,8 @@ pub struct ClassDeadlines {
 }
 
 /// Returns the expected fraction of records (frames later than all before) among `frames` frames
-/// that follow `before` others, if all are independent and identically distributed. The very first
-/// frame sets the clock and is not a record. `None` without frames.
+/// after `before` others, if all are independent and identically distributed. The very first frame
+/// is not a record. `None` without frames.
 pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
     (frames > 0).then(|| records(before, frames) / f64::from(frames))
 }
@@ -161,8 +161,8 @@ fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
 }
 
-/// Returns the mean over streams, treated as replications; the confidence interval needs at least
-/// two streams with data.
+/// Returns the mean over streams, treated as replications; its interval needs two streams with
+/// data.
 pub fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
     let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
     let sum: f64 = filled.iter().map(|stream| stream.sum).sum();

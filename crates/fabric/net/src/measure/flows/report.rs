@@ -35,7 +35,7 @@ pub struct FlowReport {
     pub delivered: Count,
     /// Mean rate of payload delivery in the window, in bytes per ps.
     pub accepted_bytes_per_ps: Estimate,
-    /// Mean latency from creation to delivery of messages created in the window, in ps.
+    /// Mean latency of messages created in the window, in ps.
     pub latency_mean_ps: Option<f64>,
     /// Fractions of the window during which the flow was held back.
     pub held: HeldShares,
@@ -72,7 +72,7 @@ pub struct FlowStep {
 pub struct FlowValues {
     /// Mean rate of payload delivery, in bytes per ps.
     pub accepted_bytes_per_ps: f64,
-    /// Mean latency from creation to delivery of messages created in the steps, in ps.
+    /// Mean latency of messages created in the steps, in ps.
     pub latency_mean_ps: Option<f64>,
     /// Fractions of the time during which the flow was held back.
     pub held: HeldShares,
@@ -98,8 +98,8 @@ pub struct ClassFlows {
     pub fairness: Option<Estimate>,
     /// Fractions of the window during which flows were held back, averaged over used flows.
     pub held: HeldShares,
-    /// Longest acknowledgement queue of any adapter during the whole run. It is measured whenever
-    /// an acknowledgement for this class is queued, and includes acknowledgements for all classes.
+    /// Longest acknowledgement queue of any adapter over the whole run, with acknowledgements for
+    /// all classes, measured whenever one for this class is queued.
     pub acks_waiting_max: usize,
     /// Marked fraction of the packets acknowledged in the window; `None` without such packets.
     pub marked_share: Option<f64>,
@@ -200,8 +200,7 @@ impl RunReport<'_> {
     }
 
     /// Returns the series of all followed flows, in plan order, from time zero to the end of the
-    /// window. Incomplete steps are omitted, except for a last step cut short by the end of the
-    /// run.
+    /// window. Incomplete steps are omitted, except at the end of the run.
     pub fn flow_series(&self) -> Vec<FlowSeries> {
         let FlowCollector { followed, flows, .. } = self.all_flows();
         let of = |key: &FlowKey| {

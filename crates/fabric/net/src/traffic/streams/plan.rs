@@ -134,7 +134,7 @@ pub struct DeadlinePlan {
 }
 
 impl DataPlan {
-    /// Returns the message payload, which the last message of a frame may fall short of.
+    /// Returns the message payload; the last message of a frame may be shorter.
     pub fn message_bytes(&self) -> u32 {
         match self {
             Self::Frames(frames) => frames.message_bytes,
@@ -142,8 +142,8 @@ impl DataPlan {
         }
     }
 
-    /// Returns the usual silence between messages: the frame interval if messages are sent at once,
-    /// the mean interval of spread messages, or the mean off period.
+    /// Returns the usual silence between messages: the frame interval if sent at once, the mean
+    /// message interval if spread, or the mean off period.
     pub fn silence(&self) -> Span {
         match self {
             Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,

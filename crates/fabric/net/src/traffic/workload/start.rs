@@ -1,4 +1,4 @@
-//! Context in which a workload starts: one source of a class.
+//! Context of a workload's start: one source of a class.
 
 use crate::traffic::SourcePlan;
 use crate::{ClassId, ClassPlan, Plan};
