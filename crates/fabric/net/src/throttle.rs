@@ -47,8 +47,8 @@ impl Plan {
         self.adapters.and_then(|adapters| adapters.throttle)
     }
 
-    /// Returns, for each channel, whether its free lanes must be reported: true for outputs of
-    /// switches with hosts. Empty if no rule needs these reports.
+    /// Returns, by channel, whether free lanes must be reported: true for outputs of switches with
+    /// hosts. Empty if no rule needs reports.
     pub fn watched_outputs(&self) -> Vec<bool> {
         if self.throttle() != Some(ThrottlePlan::AtLeastOne) {
             return Vec::new();
@@ -79,8 +79,7 @@ impl Plan {
         packets.buffer_blocks.map(|blocks| blocks.min(needed))
     }
 
-    /// Returns the channels between switches, whose buffers are counted; empty if no rule needs
-    /// these counts.
+    /// Returns the channels between switches, if their buffers are counted; otherwise empty.
     pub fn gathered_channels(&self) -> Vec<ChannelId> {
         if !matches!(self.throttle(), Some(ThrottlePlan::SelfTuned(_))) {
             return Vec::new();

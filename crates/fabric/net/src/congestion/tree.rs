@@ -127,8 +127,7 @@ impl<'a> Stand<'a> {
         Self { waiters, branches, onward, behind }
     }
 
-    /// Adds the trees of all roots reached through branches in `left`, and removes these branches
-    /// from `left`.
+    /// Adds all trees that branches in `left` reach, and removes these branches from `left`.
     fn add_rooted(
         &self,
         plan: &Plan,
@@ -211,7 +210,7 @@ impl<'a> Stand<'a> {
         }
     }
 
-    /// Returns the packets at the end of a branch, and the packets that wait for a branch, for the
+    /// Returns the packets of a tree: at the end of a branch, or waiting for a branch, for the
     /// root, or behind a packet that waits for a branch.
     fn waiters_of(
         &self,

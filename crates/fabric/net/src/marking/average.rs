@@ -24,8 +24,8 @@ impl Average {
         self.value
     }
 
-    /// Updates the average with the value of the quantity since the last update. A second update at
-    /// the same time has no effect.
+    /// Updates the average with the value since the last update. A second update at the same time
+    /// has no effect.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
     pub(super) fn observe(&mut self, quantity: f64, now: Time, over: Span) {
         if now <= self.until {

@@ -55,8 +55,7 @@ struct Output {
 pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
-    /// Packets of each channel and lane whose heads were read and whose tails had not left at the
-    /// last evaluation.
+    /// Packets by input channel and lane, from the reading of the head until the tail has left.
     buffers: Vec<Vec<Buffered>>,
     outputs: Vec<Output>,
     averages: Option<Averages>,
@@ -153,8 +152,7 @@ impl Congestion {
         stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// Removes the packets that have left by `now`, and returns the blocks of the remaining
-    /// packets.
+    /// Removes packets that have left by `now`, and returns the blocks of the others.
     #[inline]
     fn go_to(&mut self, place: usize, now: Time) -> u64 {
         let buffered = &mut self.buffers[place];

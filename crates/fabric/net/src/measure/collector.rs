@@ -222,7 +222,7 @@ impl Collector {
         }
     }
 
-    /// Returns the deadline statistics of streams, up to now or to the end of the window.
+    /// Returns the deadline statistics up to now or to the end of the window.
     pub fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
@@ -249,7 +249,7 @@ impl Collector {
         self.marked_packets[class.index()][trigger as usize] += 1;
     }
 
-    /// Returns the number of data packets of a class that `trigger` marked over the whole run.
+    /// Returns how many data packets of a class `trigger` marked over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
     }
@@ -322,8 +322,7 @@ impl Collector {
     }
 
     /// Returns the end time of the simulation. It becomes earlier when the window closes, and again
-    /// once all messages of the window are delivered: the simulation then ends with the current
-    /// section.
+    /// once all messages of the window are delivered.
     pub fn end(&self) -> Time {
         self.end
     }
@@ -335,7 +334,7 @@ impl Collector {
 
     /// Marks the workload as finished if every message was created before the end of the closed
     /// window. The window then ends with the section of the last delivery, and starts at time zero
-    /// unless the plan sets the warm-up. Must be called after all events and deliveries.
+    /// unless the plan sets the warm-up. Must be called after all events.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
         let slices = closed * SLICES_PER_SECTION;
@@ -357,8 +356,7 @@ impl Collector {
         self.last_delivery
     }
 
-    /// Returns the results up to now. Until the window is closed, they cover all completed
-    /// sections.
+    /// Returns the results up to now, over all completed sections until the window is closed.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }

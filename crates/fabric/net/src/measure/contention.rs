@@ -41,7 +41,6 @@ struct Sample {
     alternative_share: f64,
 }
 
-/// Contention coefficients of sending hosts; empty unless packets choose their paths by contention.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContentionCollector {
     senders: Box<[EndpointId]>,

@@ -91,13 +91,11 @@ impl FlowCollector {
         }
     }
 
-    /// Counts a delivery in the section of its delivery time.
     pub(super) fn count_accepted(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let bytes = delivery.message.payload_bytes.into();
         self.add_at(grid, flow, delivery.delivered, (SumOf::Delivered, bytes));
     }
 
-    /// Counts a delivered message's latency in the section of its creation time.
     pub(super) fn count_journey(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let latency_ps = delivery.latency().as_ps();
         self.add_at(grid, flow, delivery.message.created, (SumOf::Journeys, latency_ps));
@@ -163,7 +161,6 @@ impl FlowCollector {
 }
 
 impl Flow {
-    /// Counts a held-back period by section, and stores the part beyond the last possible section.
     fn count_held(&mut self, grid: &Grid, held: Held) {
         let reach = Time::ZERO + grid.section() * SECTIONS_MAX as u64;
         for (section, part) in parts(grid.section(), held.from, held.to.min(reach)) {

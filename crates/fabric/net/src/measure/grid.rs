@@ -48,7 +48,6 @@ impl Grid {
         self.sections
     }
 
-    /// Returns the start of section `index`, which is also the end of the previous section.
     pub(super) fn boundary(&self, index: usize) -> Time {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
@@ -107,7 +106,6 @@ fn index(number: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the final slice width in ps, the number of sections and the number of doublings.
     fn whole_run(time_ps: u64) -> (u64, usize, u32) {
         let mut grid = Grid::new(Time::from_ps(time_ps));
         let mut doublings = 0;

@@ -93,7 +93,6 @@ fn bar_of(latency: Span) -> usize {
     usize::try_from(below + (ps >> width_log2)).expect("bars are few")
 }
 
-/// Returns the longest latency in a bin, in ps.
 fn longest_of(bar: usize) -> u64 {
     let bar = bar as u64;
     let width_log2 = (bar >> BARS_LOG2).saturating_sub(1);
@@ -127,7 +126,6 @@ impl LatencySections {
         }
     }
 
-    /// Returns the histograms of sections `from..to`, without empty sections at the end.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Latencies] {
         let to = to.min(self.sections.len());
         &self.sections[from.min(to)..to]

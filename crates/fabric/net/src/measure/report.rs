@@ -37,17 +37,17 @@ pub struct ClassReport {
     pub delivered: Count,
     /// Wire bytes of the delivered messages on the source's cable.
     pub delivered_wire_bytes: u64,
-    /// Mean latency of messages created in the window, in ps.
+    /// Mean latency of messages created in the window.
     pub latency_ps: Option<Estimate>,
     /// Longest latency from creation to delivery.
     pub latency_max: Option<Span>,
-    /// Mean latency from the accepted post to delivery, in ps.
+    /// Mean latency from the accepted post to delivery.
     pub posted_latency_ps: Option<Estimate>,
-    /// Mean time from creation to the accepted post, in ps.
+    /// Mean time from creation to the accepted post.
     pub posting_ps: Option<Estimate>,
-    /// Mean latency from network entry to delivery, in ps.
+    /// Mean latency from network entry to delivery.
     pub network_latency_ps: Option<Estimate>,
-    /// Mean latency from network entry to the arrival of the head, in ps.
+    /// Mean latency from network entry to the arrival of the head.
     pub head_latency_ps: Option<Estimate>,
     /// Mean number of switches traversed.
     pub hops: Option<Estimate>,
@@ -61,14 +61,14 @@ pub struct ClassReport {
     /// Change of latency over the window as a fraction of its mean, negative if latency falls;
     /// `None` without a trend ([`gingham_results::trend`]).
     pub latency_trend: Option<f64>,
-    /// Change of the backlog (messages created, not dropped and not delivered) over the window, as
-    /// a fraction of its mean; `None` without a trend.
+    /// Change of the backlog (undelivered messages) over the window, as a fraction of its mean;
+    /// `None` without a trend.
     pub backlog_trend: Option<f64>,
 }
 
 impl ClassReport {
-    /// Returns the number of messages created in the window that were neither dropped nor delivered
-    /// within the follow time.
+    /// Returns the number of messages created in the window, not dropped, and not delivered within
+    /// the follow time.
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
@@ -105,8 +105,8 @@ impl<'a> RunReport<'a> {
         self.window_from(self.beginnings.run)
     }
 
-    /// Returns the window of a class, which differs from [`Self::window`] only if the class reaches
-    /// no steady state.
+    /// Returns the window of a class, which differs from [`Self::window`] only without a steady
+    /// state.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
     }
@@ -118,7 +118,7 @@ impl<'a> RunReport<'a> {
         is_finished.then(|| last_delivery.since(Time::ZERO))
     }
 
-    /// Returns the number of data packets of a class that `trigger` marked over the whole run.
+    /// Returns how many data packets of a class `trigger` marked over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.collector.marked_packets(class, trigger)
     }
@@ -228,15 +228,14 @@ impl<'a> RunReport<'a> {
         self.collector.transit.report(host, start, end)
     }
 
-    /// Returns contention coefficients in the steps of [`Self::series`]; empty unless packets
-    /// choose their paths by contention.
+    /// Returns contention coefficients in the steps of [`Self::series`]; empty without choices by
+    /// contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
         let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// Returns the sampled messages created in their class's window, by creation time, source and
-    /// number.
+    /// Returns the sampled messages of each class's window, by creation time, source and number.
     pub fn sample(&self) -> Vec<Delivery> {
         let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
         let within = |delivery: &&Delivery| {
@@ -273,7 +272,7 @@ impl<'a> RunReport<'a> {
         self.sections
     }
 
-    /// Returns whether each class's half-width is at most `width` times its mean, with at least
+    /// Returns whether all half-widths are at most `width` times their means, with at least
     /// `messages_min` followed messages.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {

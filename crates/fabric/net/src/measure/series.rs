@@ -15,7 +15,7 @@ pub struct Step {
     pub created: Count,
     /// Messages delivered in the step.
     pub delivered: Count,
-    /// Mean latency of messages created in the step and delivered at any time, in ps.
+    /// Mean latency of messages created in the step and delivered at any time.
     pub latency_mean_ps: Option<f64>,
 }
 

@@ -26,8 +26,8 @@ use gingham_results::{Estimate, Ratio, real, student_t_beyond};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
-/// Probability of wrongly finding that any endpoint of a class falls behind, for sources and
-/// destinations separately.
+/// Probability, for sources and for destinations, that any endpoint of a class is wrongly found to
+/// fall behind.
 pub const FAMILY_CHANCE: f64 = 0.01;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,14 +141,13 @@ impl ServedCollector {
 }
 
 impl RunReport<'_> {
-    /// Returns the payload of a class in its window by source, ascending; sources without payload
-    /// are omitted.
+    /// Returns a class's payload in its window by source, ascending, without idle sources.
     pub fn served_senders(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Source)
     }
 
-    /// Returns the payload of a class in its window by destination, ascending; destinations without
-    /// payload are omitted.
+    /// Returns a class's payload in its window by destination, ascending, without idle
+    /// destinations.
     pub fn served_destinations(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Destination)
     }

@@ -11,7 +11,6 @@ use std::ops::Add;
 pub(super) struct Slice {
     pub(super) created: Count,
     pub(super) dropped: Count,
-    /// Messages delivered in the slice, regardless of creation time.
     pub(super) delivered: Count,
     pub(super) delivered_wire_bytes: u64,
     /// Messages created in the slice and delivered at any time; the fields below cover only these
@@ -20,7 +19,6 @@ pub(super) struct Slice {
     pub(super) delayed_messages: u64,
     pub(super) demoted_messages: u64,
     pub(super) latency_sum_ps: u128,
-    /// Sum of latencies from the accepted post to delivery.
     pub(super) posted_latency_sum_ps: u128,
     pub(super) network_latency_sum_ps: u128,
     pub(super) head_latency_sum_ps: u128,

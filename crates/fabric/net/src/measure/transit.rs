@@ -14,7 +14,7 @@ pub struct TransitReport {
     pub reinjected_packets: u64,
     /// Packets that went through the host's memory because the buffer pool was full.
     pub spilled_packets: u64,
-    /// Mean time from the end of a packet's preparation to its re-injection, in ps.
+    /// Mean time from the end of a packet's preparation to its re-injection.
     pub wait_mean_ps: Option<f64>,
     /// Maximum fill level of the buffer pool over the whole run.
     pub pool_peak_bytes: u64,
@@ -50,7 +50,7 @@ pub(super) struct TransitCollector {
     endpoints: usize,
     /// Counts by section and then by endpoint, up to the last section with activity.
     sections: Vec<TransitCount>,
-    /// Maximum pool fill level of each endpoint; empty until a pool is used.
+    /// Maximum pool fill level of each endpoint; empty until first use.
     pool_peaks_bytes: Vec<u64>,
 }
 

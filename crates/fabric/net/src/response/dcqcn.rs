@@ -150,9 +150,7 @@ impl Respond for Dcqcn {
 struct Timers {
     alpha: Time,
     rate: Time,
-    /// Bytes until the byte counter next increases the rate.
     bytes_left: u64,
-    /// Number of rate increases by the timer.
     by_time: u32,
     by_bytes: u32,
 }

@@ -129,7 +129,6 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// Returns the target round-trip time for the current window, in ps.
     #[expect(clippy::cast_precision_loss, reason = "times of a run")]
     fn target_ps(&self) -> f64 {
         let Swift { base_target, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.parameters;

@@ -25,7 +25,6 @@ impl Ticks {
         Self::new(phase_ps, interval_ps)
     }
 
-    /// Returns the next tick in ps after the start.
     pub(super) fn next(&mut self) -> u64 {
         #[expect(clippy::cast_precision_loss, reason = "2^53 messages are beyond any run")]
         let since = self.count as f64 * self.interval_ps;

@@ -8,7 +8,6 @@ pub(super) struct Clock {
     interval: Span,
     plan: DeadlinePlan,
     running: Option<Running>,
-    /// Number of arrived frames, including warm-up frames.
     pub(super) delivered: u32,
     pub(super) sums: FrameSums,
 }

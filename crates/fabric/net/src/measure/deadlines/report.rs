@@ -27,15 +27,15 @@ pub struct StreamReport {
     pub frames: u32,
     /// Counted frames that arrived after their deadline.
     pub missed_frames: u32,
-    /// Mean lateness of missed frames, in ps; `None` without misses.
+    /// Mean lateness of missed frames; `None` without misses.
     pub late_mean_ps: Option<f64>,
     /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
     /// Frames that arrived after the fixed clock's deadline plus slack.
     pub missed_fixed_frames: u32,
-    /// Mean time between consecutive frame arrivals, in ps.
+    /// Mean time between consecutive frame arrivals.
     pub interval_mean_ps: Option<f64>,
-    /// Standard deviation of the time between frame arrivals, in ps.
+    /// Standard deviation of the time between frame arrivals.
     pub interval_deviation_ps: Option<f64>,
 }
 
@@ -60,9 +60,9 @@ pub struct ClassDeadlines {
     pub law: Option<f64>,
     /// Fraction of frames that arrived after the fixed clock's deadline plus slack.
     pub missed_fixed: Option<Estimate>,
-    /// Mean time between consecutive frame arrivals, in ps.
+    /// Mean time between consecutive frame arrivals.
     pub interval_ps: Option<Estimate>,
-    /// Standard deviation of the time between frame arrivals within a stream, in ps.
+    /// Standard deviation of the time between frame arrivals within a stream.
     pub interval_deviation_ps: Option<f64>,
 }
 

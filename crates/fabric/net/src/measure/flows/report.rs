@@ -35,7 +35,7 @@ pub struct FlowReport {
     pub delivered: Count,
     /// Mean rate of payload delivery in the window, in bytes per ps.
     pub accepted_bytes_per_ps: Estimate,
-    /// Mean latency of messages created in the window, in ps.
+    /// Mean latency of messages created in the window.
     pub latency_mean_ps: Option<f64>,
     /// Fractions of the window during which the flow was held back.
     pub held: HeldShares,
@@ -72,7 +72,7 @@ pub struct FlowStep {
 pub struct FlowValues {
     /// Mean rate of payload delivery, in bytes per ps.
     pub accepted_bytes_per_ps: f64,
-    /// Mean latency of messages created in the steps, in ps.
+    /// Mean latency of messages created in the steps.
     pub latency_mean_ps: Option<f64>,
     /// Fractions of the time during which the flow was held back.
     pub held: HeldShares,
@@ -93,8 +93,8 @@ impl FlowValues {
 pub struct ClassFlows {
     /// Flows that had a message to deliver in the window.
     pub used: usize,
-    /// Jain's index ([`fairness`]) of the payload that each used flow delivered in the window;
-    /// `None` without deliveries.
+    /// Jain's index ([`fairness`]) of the delivered payload of used flows; `None` without
+    /// deliveries.
     pub fairness: Option<Estimate>,
     /// Fractions of the window during which flows were held back, averaged over used flows.
     pub held: HeldShares,

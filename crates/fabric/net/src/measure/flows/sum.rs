@@ -8,7 +8,6 @@ use std::ops::Add;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSum {
     pub(super) created: Count,
-    /// Messages delivered in the section or step, regardless of creation time.
     pub(super) delivered: Count,
     /// Messages created in the section or step and delivered at any time.
     followed_messages: u64,
@@ -181,7 +180,6 @@ impl FlowSums {
         self.0.partition_point(|entry| entry.place <= place)
     }
 
-    /// Returns the last entry at `place`; `end` is the index after that entry.
     fn last_of(&mut self, end: usize, place: u32) -> Option<&mut Entry> {
         self.0[..end].last_mut().filter(|entry| entry.place == place)
     }

@@ -159,8 +159,7 @@ impl Workload for StreamSender {
     }
 }
 
-/// Draws the time of the application's crash within the stream's lifetime; `None` if the
-/// application does not crash.
+/// Draws the time of the application's crash within the stream's lifetime; `None` without a crash.
 pub(in crate::traffic) fn application_crash(
     plan: &Plan,
     class: ClassId,
