@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
     pub(crate) switch: NodeId,
-    /// Number of flits in the buffer of the packet's head, including flits of this packet.
+    /// Number of flits in the head's buffer, including flits of its own packet.
     pub(crate) waiting_flits: u64,
 }
 
@@ -65,7 +65,6 @@ pub(crate) trait Policy {
         self.triggers().map_or(Ok(()), |triggers| triggers.check())
     }
 
-    /// Returns whether the policy depends on free space at the other end of outputs.
     fn needs_space(&self) -> bool {
         self.triggers().is_some_and(|triggers| triggers.spare_blocked.is_some())
     }
@@ -83,8 +82,7 @@ pub(crate) trait Mark {
     /// Evaluates the triggers after all events of the current time, if a head was read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
-    /// Returns the trigger that marks a packet when the packet starts on its output; `None` without
-    /// a mark.
+    /// Returns the trigger that marks a packet as it starts on its output.
     fn forwarded(&mut self, _stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         None
     }

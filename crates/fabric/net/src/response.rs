@@ -102,7 +102,8 @@ macro_rules! responses {
         }
 
         impl Response {
-            /// Returns whether the response changes rate limits, which every flow then needs.
+            /// Returns whether the response changes rate limits; every flow then needs a rate
+            /// limit.
             pub fn changes_rate(&self) -> bool {
                 self.lowest().is_some()
             }

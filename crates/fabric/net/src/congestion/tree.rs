@@ -46,7 +46,6 @@ enum Target {
 struct Stand<'a> {
     waiters: &'a [Waiter],
     branches: BTreeSet<Buffer>,
-    /// Targets of the packets at the end of each branch.
     onward: BTreeMap<Buffer, BTreeSet<Target>>,
     behind: BTreeMap<Target, BTreeSet<Buffer>>,
 }
@@ -163,8 +162,6 @@ impl<'a> Stand<'a> {
         levels
     }
 
-    /// Returns the branches in `among` that are connected to `first` in either direction, all at
-    /// level 0.
     fn joined_with(&self, first: Buffer, among: &BTreeSet<Buffer>) -> BTreeMap<Buffer, usize> {
         let mut joined = BTreeMap::from([(first, 0)]);
         let mut to_visit = vec![first];

@@ -256,7 +256,6 @@ mod tests {
         }
     }
 
-    /// Creates a lane plan; its map of service levels has no effect here.
     fn vls(count: u8, lanes_per_vl: u8) -> LanePlan {
         let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
         let map = LaneMap::uniform(&fabric, [0; 16]);

@@ -1,4 +1,6 @@
 //! Positions of lane arbiters, and changes of a lane's weight during a run.
+//!
+//! Plans check [`Plan::can_weigh`](crate::Plan::can_weigh), since some schedulers have no weights.
 
 use gingham_topology::ChannelId;
 use std::num::NonZeroU16;

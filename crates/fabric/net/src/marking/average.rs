@@ -10,7 +10,6 @@
 
 use gingham_kernel::{Span, Time};
 
-/// Time average of a quantity that was 0 before the start of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Average {
     value: f64,

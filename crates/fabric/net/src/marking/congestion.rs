@@ -59,7 +59,6 @@ pub(crate) struct Congestion {
     buffers: Vec<Vec<Buffered>>,
     outputs: Vec<Output>,
     averages: Option<Averages>,
-    /// Buffer size of each lane, in blocks.
     holds: Vec<u64>,
     /// Node at the end of each channel.
     targets: Vec<NodeId>,
@@ -70,7 +69,6 @@ pub(crate) struct Congestion {
 #[derive(Clone, Debug)]
 struct Averages {
     over: Span,
-    /// Average number of filled blocks, by channel and lane.
     fills: Vec<Average>,
     /// Averages of `cnt1` and of the output's busy fraction, by channel.
     counts: Vec<Average>,
@@ -152,7 +150,6 @@ impl Congestion {
         stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// Removes packets that have left by `now`, and returns the blocks of the others.
     #[inline]
     fn go_to(&mut self, place: usize, now: Time) -> u64 {
         let buffered = &mut self.buffers[place];

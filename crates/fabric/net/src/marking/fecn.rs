@@ -106,7 +106,6 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     state: State,
-    /// Number of packets that pass unmarked before the next mark.
     to_pass: u16,
 }
 

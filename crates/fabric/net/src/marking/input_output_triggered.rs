@@ -23,7 +23,7 @@ pub struct InputOutputTriggered {
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels and packet counts. Default: no averaging (footnote 5).
     pub average: Option<Span>,
-    /// Packets to mark. Default: the next packets to start, as many as are counted.
+    /// Packets to mark. Default: the next packets to start, as many as are waiting.
     #[serde(default)]
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:

@@ -19,7 +19,7 @@ pub struct OutputTriggered {
     pub threshold: u32,
     /// Averaging time of packet counts. Default: no averaging (footnote 5).
     pub average: Option<Span>,
-    /// Packets to mark. Default: the next packets to start, as many as are counted.
+    /// Packets to mark. Default: the next packets to start, as many as are waiting.
     #[serde(default)]
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:

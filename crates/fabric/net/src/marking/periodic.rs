@@ -15,7 +15,6 @@ pub struct Periodic {
     pub every: NonZeroU64,
 }
 
-/// Number of packets whose heads each node has read.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
     every: u64,

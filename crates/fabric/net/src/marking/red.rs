@@ -64,7 +64,6 @@ impl Red {
         RedThresholds { k_min, k_max }
     }
 
-    /// Returns the marking probability of a packet that starts while `bytes` bytes wait behind it.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
         let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);
@@ -78,7 +77,6 @@ impl Red {
     }
 }
 
-/// Returns the bytes that a link sends in `time`, rounded to the nearest byte.
 fn bytes_in(link: ByteTime, time: Span) -> Bytes {
     const MANY_BYTES: u64 = 1 << 16;
     let many_ps = u128::from(link.of(MANY_BYTES).as_ps().max(1));
@@ -118,7 +116,6 @@ pub(crate) struct Queues {
     thresholds: Vec<RedThresholds>,
     waiting: Waiting,
     seed: u64,
-    /// Random number stream of each channel, created at the first draw.
     streams: Vec<Option<Box<Stream>>>,
 }
 

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
-    /// Largest amount of data in the buffer of an input and lane for which a packet is not marked
-    /// when its head is read. Includes the arrived part of the packet itself; in whole flits.
+    /// Limit for the buffer of a packet's input and lane, above which the packet is marked. The
+    /// limit is checked when the head is read, counts the arrived part of the packet itself, and is
+    /// in whole flits.
     pub above: Bytes,
 }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
-    /// The next packets that start on the output, as many as were counted.
+    /// The next packets that start on the output, as many as were waiting.
     #[default]
     Counters,
     /// The packets that were present, whenever they start.

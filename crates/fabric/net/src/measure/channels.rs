@@ -23,7 +23,6 @@ pub struct ChannelReport {
 pub(super) struct ChannelCollector {
     flits_ps: Vec<f64>,
     has_buffers: Vec<bool>,
-    /// Cumulative counts of each channel at the end of the last section.
     last: Vec<ChannelCount>,
     sections: Vec<Section>,
     changes: Vec<Row>,

@@ -112,9 +112,7 @@ impl Column {
 }
 
 pub(super) trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> {
-    /// Returns the lowest 32 bits; the others must be zero.
     fn low(self) -> u32;
-    /// Returns the lowest 64 bits; the others must be zero.
     fn word(self) -> u64;
 }
 

@@ -155,7 +155,6 @@ mod tests {
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
     }
 
-    /// Returns the steps that end by `end` as (start, mean, maximum, alternative fraction).
     fn series(collector: &ContentionCollector, end: u64) -> Vec<(u64, f64, f64, f64)> {
         let grid = Grid::new(Time::from_ps(102_400));
         let steps = collector.series(&grid, Time::from_ps(end), Time::from_ps(1_050));

@@ -24,7 +24,7 @@ pub struct Bar {
 /// Binary logarithm of the number of equal bins per power of two.
 const BARS_LOG2: u32 = 7;
 
-/// Bins of [`Merged`] without its other state, which saves work per message.
+/// Bins without the other state of [`Merged`], to save work per message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Latencies {
     bars: Vec<u32>,
@@ -61,7 +61,6 @@ impl Latencies {
         self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
 
-    /// Returns the number of messages in the bin of `latency` and all bins below.
     pub(super) fn messages_up_to(&self, latency: Span) -> u64 {
         let bars = self.bars.iter().take(bar_of(latency) + 1);
         bars.map(|messages| u64::from(*messages)).sum()

@@ -47,7 +47,6 @@ pub(super) fn percentile(
     })
 }
 
-/// Returns the confidence half-width of the fraction of messages with latencies up to `latency`.
 fn half_width(sections: &[Latencies], latency: Span) -> Option<f64> {
     let ratio = |section: &Latencies| Ratio {
         sum: real(u128::from(section.messages_up_to(latency))),

@@ -68,7 +68,6 @@ impl Records {
         }
     }
 
-    /// Converts all deliveries, now one more than the sample size, to a sample.
     #[inline(never)]
     fn begin_sample(&mut self) {
         let all = std::mem::take(&mut self.all);

@@ -272,8 +272,6 @@ impl<'a> RunReport<'a> {
         self.sections
     }
 
-    /// Returns whether all half-widths are at most `width` times their means, with at least
-    /// `messages_min` followed messages.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
             let messages = self.whole(class).followed_messages;
@@ -405,7 +403,6 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// Returns the rise of the batch means as a fraction of their mean; `None` without a trend.
 fn relative_trend(sections: &[Ratio]) -> Option<f64> {
     let mean = Estimate::of_sections(sections)?.mean;
     let rise = trend(&batch_means(sections))?;

@@ -36,7 +36,6 @@ pub struct LinkStep {
 
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
-    /// Followed channels, each with the duration of one flit.
     channels: Vec<(ChannelId, Span)>,
     steps: Steps,
     /// Cumulative data and control flits that have started, by step and then by channel.

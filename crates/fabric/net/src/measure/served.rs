@@ -76,7 +76,6 @@ fn place(endpoint: EndpointId, sum: Sum) -> usize {
 
 #[derive(Clone, Debug)]
 pub(super) struct ServedCollector {
-    /// Cumulative sums since time zero, by [`place`].
     totals: Box<[u64]>,
     last: Box<[u64]>,
     sections: Vec<Column>,
@@ -180,7 +179,6 @@ fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     Ratio { sum: created - delivered, over: created }
 }
 
-/// Critical value of Student's t, with the last result cached.
 struct Point {
     chance: f64,
     last: Option<(u32, f64)>,

@@ -44,7 +44,6 @@ impl Sum for TransitCount {
     }
 }
 
-/// Counts of in-transit hosts; uses no memory in networks without such hosts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TransitCollector {
     endpoints: usize,

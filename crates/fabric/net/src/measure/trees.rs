@@ -192,8 +192,7 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// Inspects a run of 60 ps every 10 ps, finding a tree with the given number of branches each
-    /// time.
+    /// Inspects a run of 60 ps every 10 ps, with the given numbers of branches.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),

@@ -3,7 +3,7 @@
 //! ```text
 //!                     *  * **  *     *
 //!   latency        * *  *    *  * *** * *        cutting the first d of n values leaves a mean
-//!                * *                              with a standard error, which the best d minimises
+//!               * *                              with a standard error, which the best d minimises
 //!              *
 //!             |---|
 //!               d

@@ -176,7 +176,6 @@ impl Respond for Becn {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     rate: Rate,
-    /// Delays by index; empty for a linear table.
     delays: Box<[Delay]>,
     limit: u16,
     index: u16,

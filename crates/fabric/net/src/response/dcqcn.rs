@@ -145,7 +145,6 @@ impl Respond for Dcqcn {
     }
 }
 
-/// Timers and counters since the last notification.
 #[derive(Clone, Copy, Debug)]
 struct Timers {
     alpha: Time,

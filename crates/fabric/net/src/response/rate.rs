@@ -19,7 +19,6 @@ use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
 /// Default lowest rate as a fraction of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
-/// Default divisor of the rate at a mark.
 pub(super) const FACTOR: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +91,6 @@ impl Highest {
     }
 }
 
-/// Multiplies a span by `factor`, rounded to the nearest picosecond.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

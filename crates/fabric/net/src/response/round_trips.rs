@@ -20,7 +20,6 @@ pub(crate) struct RoundTrip {
     pub(crate) packets: u32,
 }
 
-/// Start times of a flow's packets in flight, in order.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RoundTrips {
     started: VecDeque<Time>,

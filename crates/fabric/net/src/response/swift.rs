@@ -4,8 +4,8 @@
 //!   target      base_target + clamp(fs_range (s(cwnd) - s(fs_max_cwnd)) / (s(fs_min_cwnd) - s(fs_max_cwnd)), 0, fs_range)
 //!                 s(w) = 1 / sqrt(w), evaluated in this order
 //!   rtt below   cwnd + ai packets / max(cwnd, 1)
-//!    otherwise   cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip
-//!    cwnd < 1    one packet in flight, with rtt / cwnd between starts
+//!   otherwise   cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip
+//!   cwnd < 1    one packet in flight, with rtt / cwnd between starts
 //! ```
 //!
 //! Marks have no effect. Windows are in packets; the window of the class is the initial and the
@@ -62,7 +62,6 @@ impl Default for Swift {
 
 /// Default growth range of the target, in units of `base_target`.
 const FS_RANGE: f64 = 5.0;
-/// Largest permitted `ai`, in packets per round trip.
 const AI_MAX: f64 = 1_000.0;
 /// Longest gap between packets: the length of the longest possible run.
 const GAP_MAX_PS: f64 = 1e18;

@@ -101,7 +101,6 @@ impl Flow {
         Self::on(response, Span::from_ps(HIGHEST_PS.into()))
     }
 
-    /// Creates a flow whose highest rate sends 64 KiB in `highest`.
     fn on(response: &Response, highest: Span) -> Self {
         let limits = Limits {
             window_packets: 1,

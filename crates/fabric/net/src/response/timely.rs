@@ -42,7 +42,6 @@ pub struct Timely {
     pub lowest: f64,
 }
 
-/// Additive increase as a fraction of the highest rate: 10 Mbit/s of 10 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 /// Consecutive gradients of at most 0 before hyperactive increase, and the factor of this increase.
 const HYPERACTIVE: u32 = 5;
@@ -114,9 +113,7 @@ pub(crate) struct Gradient {
     step: f64,
     rate: Rate,
     previous: Option<Span>,
-    /// Moving average of differences between consecutive round-trip times.
     difference_ps: f64,
-    /// Number of consecutive gradients of at most 0.
     falling: u32,
 }
 

@@ -25,7 +25,6 @@ use gingham_topology::{ChannelId, EndpointId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Useful outputs, with the message's lanes at each output.
 type Useful = SmallVec<[(ChannelId, LaneSet); 2]>;
 
 #[derive(Clone, Debug)]
@@ -40,7 +39,6 @@ impl AtLeastOne {
         Self { free: vec![all; plan.channels.len()].into(), useful: BTreeMap::new() }
     }
 
-    /// Records the free lanes of an output, and returns whether a lane became free.
     pub(super) fn on_lanes(&mut self, output: ChannelId, free: LaneSet) -> bool {
         let before = std::mem::replace(&mut self.free[output.index()], free);
         free.bits() & !before.bits() != 0

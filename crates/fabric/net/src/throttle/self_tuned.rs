@@ -58,7 +58,6 @@ pub struct SelfTunedPlan {
 struct Sample {
     full: u64,
     bytes: u64,
-    /// Arrival time at the hosts.
     due: Time,
 }
 
@@ -67,10 +66,8 @@ pub(super) struct SelfTuned {
     plan: SelfTunedPlan,
     buffers: u64,
     tuner: Tuner,
-    /// Bytes received since the last count.
     received_bytes: u64,
     next_gather: Time,
-    /// Samples in flight to the hosts, in order of arrival.
     in_flight: VecDeque<Sample>,
     /// Full buffers in the last received sample, and in the sample before.
     full: u64,
@@ -107,7 +104,6 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Starts a due count, and returns whether held hosts must be woken.
     pub(super) fn on_woken(&mut self, now: Time, orders: &mut Vec<Order>) -> bool {
         let is_due = self.learn(now);
         if now == self.next_gather {

@@ -21,9 +21,7 @@ use super::self_tuned::SelfTunedPlan;
 pub(super) struct Period {
     pub(super) gathers: u32,
     pub(super) bytes: u64,
-    /// Number of full buffers at the last count.
     pub(super) full: u64,
-    /// Whether the estimate exceeded the threshold.
     pub(super) has_throttled: bool,
 }
 
@@ -35,14 +33,12 @@ struct Best {
     threshold: u64,
 }
 
-/// Tuner of the threshold, which is in millionths of a buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Tuner {
     buffers: u64,
     threshold: u64,
     last: Option<u64>,
     best: Option<Best>,
-    /// Consecutive periods far below the best period.
     far_below: u32,
 }
 

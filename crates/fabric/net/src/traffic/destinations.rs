@@ -2,6 +2,8 @@
 //!
 //! A scenario's pattern becomes one of four plans for each source: uniform, fixed (for every
 //! permutation), hot spots, or weighted.
+//!
+//! Invariant: no source sends to its own host unless the scenario permits it.
 
 use super::Weighted;
 use crate::bare_names::accept_bare_names;

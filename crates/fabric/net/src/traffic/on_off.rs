@@ -41,7 +41,6 @@ impl PeriodLaw {
         }
     }
 
-    /// Returns the variance of period lengths; Pareto periods are cut off at `span_ps`.
     fn variance(self, mean_ps: f64, span_ps: f64) -> f64 {
         match self {
             Self::Exponential => mean_ps * mean_ps,
@@ -133,10 +132,8 @@ fn mean_ps(mean: Span) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct OnOffClock {
     plan: PeriodPlan,
-    /// Arrivals on a clock that runs only within on periods.
     ticks: Ticks,
     stream: Stream,
-    /// Start of the current or next on period.
     on_begins: Time,
     on_ps: u64,
     /// Total length of all earlier on periods.

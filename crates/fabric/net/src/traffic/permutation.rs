@@ -176,7 +176,6 @@ impl Stencil {
         }
     }
 
-    /// Returns the coordinates at most one step from `at`, including `at`, each once and ascending.
     fn within_a_step(&self, dimension: usize, at: usize) -> Vec<usize> {
         let steps = [-1, 0, 1].into_iter();
         let mut near: Vec<usize> =
@@ -186,7 +185,6 @@ impl Stencil {
         near
     }
 
-    /// Returns the coordinate after a step; `None` beyond an edge.
     fn step(&self, dimension: usize, at: usize, step: i8) -> Option<usize> {
         let (size, wraps) = (self.dimensions[dimension], self.wraps[dimension]);
         match step {

@@ -123,7 +123,7 @@ impl SourcePlan {
 pub enum MessagePlan {
     /// Random draws.
     Drawn(DrawnPlan),
-    /// List in time order.
+    /// Listed messages in time order.
     Scheduled(Arc<[Scheduled]>),
     /// One reply to the sender of each delivered message of another class.
     Replies(ReplyPlan),

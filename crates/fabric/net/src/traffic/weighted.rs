@@ -14,7 +14,6 @@ use gingham_kernel::Stream;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weighted<T> {
     things: Vec<T>,
-    /// Sum of the weights up to and including each item.
     cumulative: Vec<f64>,
 }
 

@@ -38,9 +38,11 @@ pub(super) use stream::{StreamSender, application_crash};
 /// Notifications that a workload needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Awaited {
-    /// Whether the workload needs the starts of its own messages ([`super::Source::started`]).
+    /// Whether the workload is notified of the starts of its own messages
+    /// ([`super::Source::started`]).
     pub starts: bool,
-    /// Class whose deliveries to its endpoint the workload needs ([`super::Source::delivered`]).
+    /// Class whose deliveries to this endpoint are notified to the workload
+    /// ([`super::Source::delivered`]).
     pub deliveries: Option<ClassId>,
 }
 
@@ -53,7 +55,6 @@ pub(super) trait Workload {
         self.next_at().is_none()
     }
 
-    /// Ends the workload: no further message becomes due.
     fn end(&mut self);
 
     fn awaited(&self) -> Awaited {
@@ -108,7 +109,7 @@ impl AnyWorkload {
         }
     }
 
-    /// Returns the next time; avoids a dynamic call for drawn messages.
+    /// Returns the next time of the workload's clock; avoids a dynamic call for drawn messages.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         match self {

@@ -1,4 +1,5 @@
-//! Deficit round robin: a quantum of bytes per turn, never exceeded.
+//! Deficit round robin: a quantum of bytes per turn; an unused remainder is saved for the next
+//! turn.
 
 use super::{DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, quanta_of, with_quantum};
 use gingham_kernel::Bytes;

@@ -1,4 +1,4 @@
-//! Round robin.
+//! Round-robin scheduling.
 
 use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler};
 use schemars::JsonSchema;

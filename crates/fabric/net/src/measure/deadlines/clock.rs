@@ -30,7 +30,7 @@ pub(super) struct FrameSums {
     pub(super) missed_fixed: u32,
     /// Intervals between consecutive frames that both arrived.
     pub(super) intervals: u32,
-    /// Total excess of these intervals over the planned interval.
+    /// Total excess of `intervals` over the planned interval.
     pub(super) excess_ps: i128,
     /// Sum of the squared excesses, in ps².
     pub(super) excess_squared_ps: u128,
@@ -74,7 +74,6 @@ impl Clock {
         });
     }
 
-    /// Advances the clock past a frame that will never arrive.
     pub(super) fn skip(&mut self) {
         let interval = self.interval;
         if let Some(running) = &mut self.running {

@@ -56,7 +56,6 @@ impl StreamFrames {
         &mut self.in_flight[part.number as usize - first]
     }
 
-    /// Counts complete frames in order, up to the first incomplete frame.
     fn judge(&mut self) {
         while let Some(frame) = self.in_flight.front().copied().filter(|frame| frame.left == 0) {
             self.in_flight.pop_front();

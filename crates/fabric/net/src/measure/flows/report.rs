@@ -184,7 +184,6 @@ impl RunReport<'_> {
         })
     }
 
-    /// Returns the flows that had a message to deliver at any time in the window.
     fn used(&self) -> impl Iterator<Item = &Flow> {
         let is_used = |flow: &&Flow| {
             let sections = self.class_sections(flow.key.class);

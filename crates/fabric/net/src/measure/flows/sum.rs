@@ -185,7 +185,6 @@ impl FlowSums {
     }
 }
 
-/// Combines a section or step index with a kind of sum. Panics if the result exceeds 32 bits.
 fn place_of(stretch: usize, what: SumOf) -> u32 {
     let first = u32::try_from(stretch).ok().and_then(|stretch| stretch.checked_mul(SUMS));
     first.and_then(|first| first.checked_add(what.place())).expect("stretches fit 32 bits")

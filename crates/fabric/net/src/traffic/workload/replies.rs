@@ -13,7 +13,6 @@ pub(in crate::traffic) struct Replies {
     plan: ReplyPlan,
     length: Stream,
     active: Range<Time>,
-    /// Creation times and destinations of pending replies, in time order.
     pending: VecDeque<(Time, EndpointId)>,
 }
 

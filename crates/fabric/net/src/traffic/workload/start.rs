@@ -11,7 +11,6 @@ pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
     pub(super) class: ClassId,
     pub(super) index: usize,
-    /// Number of streams of earlier sources.
     pub(super) streams_before: usize,
 }
 

@@ -25,7 +25,6 @@ pub(in crate::traffic) struct StreamSender {
     cursor: Cursor,
     /// Next message, with its time before the delay by admission control.
     ahead: Option<Ahead>,
-    /// Delay by admission control.
     held: Span,
     is_suspended: bool,
     drawn: Option<StreamPart>,
@@ -47,14 +46,12 @@ enum Cursor {
 #[derive(Clone, Debug)]
 struct Frames {
     data: Arc<DataPlan>,
-    /// Start of the next frame, and end of the stream.
     next: Time,
     end: Time,
     begun: u32,
     /// Random number stream for frame sizes, and index of the next frame in a trace.
     sizes: Stream,
     place: usize,
-    /// Start, bytes, number of messages and number of sent messages of the current frame.
     began: Time,
     bytes: u32,
     messages: u32,
@@ -69,8 +66,6 @@ impl StreamSender {
         Self::in_period(stream, plan, &start.class_plan().active, random)
     }
 
-    /// Creates a stream of a class that sends during `active`; `stream_of` returns random number
-    /// streams.
     fn in_period(
         stream: StreamId,
         plan: &StreamPlan,
@@ -221,7 +216,6 @@ impl Frames {
         Some(Ahead { at: self.began + later, payload_bytes, frame: Some(frame) })
     }
 
-    /// Starts the next frame; `None` if the frame would end after the stream.
     fn begin(&mut self, plan: &FramePlan) -> Option<()> {
         let ends = self.next.as_ps().checked_add(plan.interval.as_ps())?;
         if ends > self.end.as_ps() {
@@ -255,7 +249,6 @@ impl Frames {
     }
 }
 
-/// Returns the fraction `index / of` of a span, rounded down.
 fn part(span: Span, index: u32, of: u32) -> Span {
     let ps = u128::from(span.as_ps()) * u128::from(index) / u128::from(of);
     Span::from_ps(u64::try_from(ps).expect("a part of a span"))

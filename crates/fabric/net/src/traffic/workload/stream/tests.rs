@@ -30,7 +30,6 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
     }
 }
 
-/// Returns at most `count` messages of a stream whose class sends from 1,000 ps to `stop`.
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
     let active = Time::from_ps(1_000)..stop;
