@@ -41,9 +41,9 @@ pub struct ClassReport {
     pub latency_ps: Option<Estimate>,
     /// Longest latency from creation to delivery.
     pub latency_max: Option<Span>,
-    /// Mean latency from the accepted post to delivery.
+    /// Mean latency from the adapter's acceptance of the post to delivery.
     pub posted_latency_ps: Option<Estimate>,
-    /// Mean time from creation to the accepted post.
+    /// Mean time from creation until the adapter accepts the post.
     pub posting_ps: Option<Estimate>,
     /// Mean latency from network entry to delivery.
     pub network_latency_ps: Option<Estimate>,
@@ -53,7 +53,7 @@ pub struct ClassReport {
     pub hops: Option<Estimate>,
     /// Mean number of in-transit hosts traversed.
     pub in_transit_hosts: Option<Estimate>,
-    /// Payload delivered in the window, in bytes per ps over all hosts of the class.
+    /// Rate of payload delivery in the window, over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
     /// Growth of the backlog over the window, as a fraction of the messages created and not
     /// dropped. Meaningless for a backlogged class.

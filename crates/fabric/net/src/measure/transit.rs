@@ -14,7 +14,7 @@ pub struct TransitReport {
     pub reinjected_packets: u64,
     /// Packets that went through the host's memory because the buffer pool was full.
     pub spilled_packets: u64,
-    /// Mean time from the end of a packet's preparation to its re-injection.
+    /// Mean waiting time of packets that are ready for re-injection.
     pub wait_mean_ps: Option<f64>,
     /// Maximum fill level of the buffer pool over the whole run.
     pub pool_peak_bytes: u64,

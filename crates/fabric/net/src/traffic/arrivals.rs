@@ -303,7 +303,7 @@ mod tests {
         let early = times(&plan, 100.0, 0, 10_000);
         let late = times(&plan, 100.0, 1_000_000, 1_010_000);
         assert_eq!(late, early.iter().map(|time| time + 1_000_000).collect::<Vec<_>>());
-        // Expected: 100 messages, with a standard deviation of 10.
+        // Expected: 100 messages (standard deviation 10).
         assert!(early.len().abs_diff(100) < 50, "{}", early.len());
     }
 

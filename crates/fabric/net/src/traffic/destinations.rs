@@ -41,20 +41,20 @@ pub enum Destinations {
     /// hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Transpose,
-    /// Each host sends to the host whose number has every bit inverted. Needs a power of two as the
-    /// number of hosts.
+    /// Each host sends to the host whose number has every bit inverted. Needs a power-of-two number
+    /// of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitComplement,
-    /// Each host sends to the host whose number has its bits in reverse order. Needs a power of two
-    /// as the number of hosts.
+    /// Each host sends to the host whose number has its bits in reverse order. Needs a power-of-two
+    /// number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitReversal,
-    /// Each host sends to the host whose number has its bits rotated left by one. Needs a power of
-    /// two as the number of hosts.
+    /// Each host sends to the host whose number has its bits rotated left by one. Needs a
+    /// power-of-two number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Shuffle,
-    /// Each host sends to the host whose number has its bits rotated right by one. Needs a power of
-    /// two as the number of hosts.
+    /// Each host sends to the host whose number has its bits rotated right by one. Needs a
+    /// power-of-two number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitRotation,
     /// Each of N hosts sends to itself or to its partner N / 2 hosts away, with equal probability.
@@ -134,9 +134,8 @@ pub struct StencilPlaces {
     /// Dimensions of the host grid; the last dimension varies fastest. Default: the fabric's own
     /// grid if each of its switches has equally many hosts, else one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
-    /// Whether the grid wraps around, so that every host has all neighbours; otherwise, hosts at an
-    /// edge have fewer. Default: as the cables of the fabric's own grid, and true on any other
-    /// grid.
+    /// Whether the grid wraps around; otherwise, hosts at an edge have fewer neighbours. Default:
+    /// as the cables of the fabric's own grid, and true on any other grid.
     pub wrap: Option<bool>,
 }
 
@@ -285,7 +284,7 @@ mod tests {
     fn uniform_excludes_own_host_and_is_equal_elsewhere() {
         let count = counts(&DestinationPlan::Uniform(others(1..3)));
         assert_eq!((count[1], count[2]), (0, 0));
-        // Expected: 13,333, with a standard deviation of 94.
+        // Expected: 13,333 (standard deviation 94).
         for other in [0, 3, 4] {
             assert!(count[other].abs_diff(13_333) < 470, "{count:?}");
         }
@@ -293,7 +292,7 @@ mod tests {
 
     #[test]
     fn uniform_including_own_host_is_equal() {
-        // Expected: 8,000, with a standard deviation of 80.
+        // Expected: 8,000 (standard deviation 80).
         let count = counts(&DestinationPlan::Uniform(others(1..1)));
         assert!(count.iter().all(|count| count.abs_diff(8_000) < 400), "{count:?}");
     }

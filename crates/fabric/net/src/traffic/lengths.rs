@@ -178,7 +178,7 @@ mod tests {
     fn uniform_lengths_include_both_bounds() {
         let lengths = drawn(&LengthPlan::Uniform { from: 3, to: 6 });
         for bytes in 3..=6 {
-            // Expected: 25,000, with a standard deviation of 137.
+            // Expected: 25,000 (standard deviation 137).
             let count = lengths.iter().filter(|length| **length == bytes).count();
             assert!(count.abs_diff(25_000) < 685, "{count} of {bytes} bytes");
         }

@@ -430,8 +430,8 @@ mod tests {
 
     #[test]
     fn derangements_are_uniform() {
-        // Three elements have two derangements, (1, 2, 0) and (2, 0, 1). Expected: 2,000 of each,
-        // with a standard deviation of 31.6.
+        // Three elements have two derangements, (1, 2, 0) and (2, 0, 1). Expected: 2,000 of each
+        // (standard deviation 31.6).
         let first = (0..4_000).filter(|seed| derangement(*seed, "all", 3)[0] == 1).count();
         assert!(first.abs_diff(2_000) < 158, "{first}");
     }

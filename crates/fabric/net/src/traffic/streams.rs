@@ -39,7 +39,7 @@ pub struct StreamPart {
 /// Frame of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FramePart {
-    /// Number of the frame in its stream, from 0.
+    /// Index of the frame in its stream.
     pub number: u32,
     /// Number of messages in the frame.
     pub messages: std::num::NonZeroU32,

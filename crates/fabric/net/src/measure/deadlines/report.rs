@@ -54,7 +54,7 @@ pub struct ClassDeadlines {
     pub missed_frames: u64,
     /// Fraction of missed frames (DMP).
     pub missed: Option<Estimate>,
-    /// Mean lateness of missed frames, in ps (DMT).
+    /// Mean lateness of missed frames (DMT).
     pub late_ps: Option<Estimate>,
     /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,

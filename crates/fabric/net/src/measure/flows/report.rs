@@ -33,7 +33,7 @@ pub struct FlowReport {
     pub created: Count,
     /// Messages delivered in the window, regardless of creation time.
     pub delivered: Count,
-    /// Mean rate of payload delivery in the window, in bytes per ps.
+    /// Mean rate of payload delivery in the window.
     pub accepted_bytes_per_ps: Estimate,
     /// Mean latency of messages created in the window.
     pub latency_mean_ps: Option<f64>,
@@ -70,7 +70,7 @@ pub struct FlowStep {
 /// Flow values over one or several steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowValues {
-    /// Mean rate of payload delivery, in bytes per ps.
+    /// Mean rate of payload delivery.
     pub accepted_bytes_per_ps: f64,
     /// Mean latency of messages created in the steps.
     pub latency_mean_ps: Option<f64>,

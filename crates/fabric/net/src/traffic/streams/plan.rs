@@ -31,7 +31,7 @@ pub struct StreamPlan {
 }
 
 impl StreamPlan {
-    /// Returns the requested rate in payload bytes per ps.
+    /// Returns the requested payload rate.
     pub fn solicited_bytes_per_ps(&self) -> f64 {
         self.solicits * self.data.bytes_per_ps()
     }
@@ -152,7 +152,7 @@ impl DataPlan {
         }
     }
 
-    /// Returns the mean rate in payload bytes per ps.
+    /// Returns the mean payload rate.
     pub fn bytes_per_ps(&self) -> f64 {
         match self {
             Self::Frames(frames) => frames.sizes.mean_bytes() / real_ps(frames.interval),
