@@ -181,8 +181,8 @@ impl ArrivalPlan {
         }
     }
 
-    /// Returns the mean interval between messages for `byte_ps` per byte on the link; `None` for a
-    /// backlogged source.
+    /// Returns the mean interval between messages on a link that takes `byte_ps` per byte; `None`
+    /// for a backlogged source.
     pub fn interval_mean_ps(&self, payload_mean_bytes: f64, byte_ps: f64) -> Option<f64> {
         self.load().map(|load| payload_mean_bytes * byte_ps / load)
     }

@@ -19,8 +19,8 @@ pub struct PriorityWeightedRoundRobin {
     /// Weight of each lane within its level, in flits or packets per turn; 0 for a lane that is
     /// never served and that no class may use.
     pub weights: Vec<u32>,
-    /// Number of flits, or packets, that a level may send while a lower level could, before that
-    /// lower level has a turn. This prevents starvation. By default, lower levels send only when no
+    /// Number of flits or packets that a level may send while a lower level is ready; the lower
+    /// level then has a turn. This prevents starvation. By default, lower levels send only when no
     /// higher level can.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3: the progress of low priorities, which should be programmable"))]
     pub yield_after: Option<NonZeroU32>,

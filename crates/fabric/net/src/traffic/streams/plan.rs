@@ -53,7 +53,7 @@ impl StreamPlan {
 pub enum DataPlan {
     /// Frames, one after another.
     Frames(FramePlan),
-    /// Messages within on periods.
+    /// Messages sent only in on periods.
     OnOff(OnOffStream),
 }
 
@@ -113,7 +113,7 @@ pub enum Spread {
     Even,
 }
 
-/// Messages within on periods.
+/// Messages sent only in on periods.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnOffStream {
     /// On and off periods.
