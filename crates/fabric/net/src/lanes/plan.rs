@@ -97,7 +97,7 @@ pub struct PipelinePlan {
     pub routing_cycles: u32,
     /// Cycles until a credit reaches the sender; `None` uses the cable's delay.
     pub credit_delay_cycles: Option<u32>,
-    /// Earliest new grant of an output lane.
+    /// Earliest time to grant an output lane again.
     pub reallocation: Reallocation,
     /// Allocator that matches heads with output lanes.
     pub vc_allocator: VcAllocator,

@@ -21,7 +21,7 @@ pub enum Reallocation {
     /// From the next cycle on: VC allocation uses the state before the cycle.
     #[schemars(extend("x-source" = "Jiang et al. 2013, wait_for_tail_credit = 0"))]
     AfterTail,
-    /// Once the credit for the tail counts, so that the buffer at the other end of the link is
+    /// Once the credit for the tail can be used, so that the buffer at the other end of the link is
     /// empty. This also applies to an adapter that starts a packet on a lane.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4; Jiang et al. 2013, wait_for_tail_credit = 1"))]
     TailCredit,

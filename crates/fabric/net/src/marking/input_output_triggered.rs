@@ -30,8 +30,8 @@ pub struct InputOutputTriggered {
     /// true.
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
-    /// Time without marks on an output after a packet arrives for this output while the next buffer
-    /// has no space. Default: none (footnote 4).
+    /// Time without marks on an output after an arriving packet finds no space in the next buffer.
+    /// Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

@@ -19,8 +19,8 @@ pub struct Naive {
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels. Default: no averaging (footnote 5).
     pub average: Option<Span>,
-    /// Time without marks on an output after a packet arrives for this output while the next buffer
-    /// has no space. Default: none (footnote 4).
+    /// Time without marks on an output after an arriving packet finds no space in the next buffer.
+    /// Default: none (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

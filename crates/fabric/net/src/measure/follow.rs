@@ -1,7 +1,7 @@
 //! Steps of time series, and centred means over several steps.
 //!
 //! ```text
-//!   steps     | 0 | 1 | 2 | 3 | 4 | 5 |      of equal width from time zero, the last cut short by the run's end
+//!   steps     | 0 | 1 | 2 | 3 | 4 | 5 |      equal widths from time zero; the run's end may cut the last
 //!   smoothed          └─ 3 ───┘              a mean over a window of 3 steps, centred on the step
 //!             └ 0 ────┘                      fewer steps at the ends
 //! ```

@@ -67,8 +67,8 @@ pub struct ClassReport {
 }
 
 impl ClassReport {
-    /// Returns the number of messages created in the window, not dropped, and not delivered within
-    /// the follow time.
+    /// Returns the number of messages created in the window, but neither dropped nor delivered
+    /// within the follow time.
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }

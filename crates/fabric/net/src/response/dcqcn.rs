@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   notified          target := rate      rate := rate (1 - alpha / 2)      alpha := (1 - g) alpha + g
-//!   alpha timer       alpha := (1 - g) alpha                                 after a period without notification
+//!   alpha timer       alpha := (1 - g) alpha                           after a period without notification
 //!   timer, bytes      the target rises, then rate := (rate + target) / 2
 //!                       both counts below F        by nothing      (fast recovery)
 //!                       both counts above F        by `hyper`

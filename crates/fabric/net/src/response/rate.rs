@@ -1,7 +1,7 @@
 //! Rate of a flow as a fraction of its highest rate, for responses that change rates.
 //!
 //! ```text
-//!   rate 1      a packet starts every T = p / R_max      the class's rate limit, or the full rate of its link
+//!   rate 1      a packet starts every T = p / R_max      the class's rate limit, or the full link rate
 //!   rate r      every T / r                              from the next packet on
 //!   lowest      R_min: no response goes below
 //! ```

@@ -1,7 +1,8 @@
 //! Swift: the window of a flow follows the difference between its round-trip time and a target.
 //!
 //! ```text
-//!   target      base_target + clamp(fs_range (s(cwnd) - s(fs_max_cwnd)) / (s(fs_min_cwnd) - s(fs_max_cwnd)), 0, fs_range)
+//!   target      base_target + clamp(growth, 0, fs_range)
+//!   growth      fs_range (s(cwnd) - s(fs_max_cwnd)) / (s(fs_min_cwnd) - s(fs_max_cwnd))
 //!                 s(w) = 1 / sqrt(w), evaluated in this order
 //!   rtt below   cwnd + ai packets / max(cwnd, 1)
 //!   otherwise   cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip

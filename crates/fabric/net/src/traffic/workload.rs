@@ -38,10 +38,10 @@ pub(super) use stream::{StreamSender, application_crash};
 /// Notifications that a workload needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Awaited {
-    /// Whether the workload is notified of the starts of its own messages
+    /// Whether the workload needs notifications of its own messages' starts
     /// ([`super::Source::started`]).
     pub starts: bool,
-    /// Class whose deliveries to this endpoint are notified to the workload
+    /// Class whose deliveries at this endpoint the workload must be notified of
     /// ([`super::Source::delivered`]).
     pub deliveries: Option<ClassId>,
 }
