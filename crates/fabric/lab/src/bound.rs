@@ -1,16 +1,15 @@
 //! Load bound of a scenario's traffic on its routes, computed before the simulation starts.
 //!
 //! ```text
-//!   classes ──demand──► messages a picosecond, by pair ──routes──► bytes on each channel ──wire──► share of its capacity
-//!                                                                                                     │
-//!                       load that fills the fullest channel of the class ◄─────────────────────────────┘
+//!   classes ──demand──► messages per ps, by pair ──routes──► bytes per channel ──wire──► share of capacity
+//!                                                                                              │
+//!                       load that fills the fullest channel of the class ◄─────────────────────┘
 //! ```
 //!
-//! With fixed paths the expected load of a channel is a sum over the pairs whose paths use it. No
-//! flow control or arbitration lets a channel carry more than its capacity: the load of a class is
-//! bounded by the channel that fills first, and the network saturates at this bound or below (Dally
-//! and Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004,
-//! section 3.3.1).
+//! With fixed paths, the expected load of a channel is a sum over the pairs whose paths use the
+//! channel. No flow control or arbitration exceeds channel capacity, so the first channel to fill
+//! bounds the load of a class, and the network saturates at or below this bound (Dally and Towles,
+//! "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 3.3.1).
 //!
 //! - Payload counts with packet overhead: headers, remaining route bytes, padding to whole flits.
 //!   Acknowledgements are not counted.
@@ -41,15 +40,15 @@ use std::ops::Range;
 const PAIRS_MAX: usize = 1 << 22;
 const ROUNDING: f64 = 1e-6;
 
-/// The set of channels that a bound considers.
+/// Set of channels that a bound considers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoundKind {
     /// All channels.
     AllChannels,
-    /// Only injection and ejection channels, because packets choose their paths adaptively.
+    /// Injection and ejection channels only, because packets choose their paths adaptively.
     HostChannels,
-    /// None: the class has too many pairs of hosts.
+    /// No channels, because the class has too many host pairs.
     None,
 }
 
@@ -57,17 +56,18 @@ pub enum BoundKind {
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
-    /// Largest sets of classes that send at the same time; only the loads within a set add up.
+    /// Maximal sets of classes that send at the same time; only loads within a set add up.
     together: Vec<BTreeSet<ClassId>>,
 }
 
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
-    /// Load of each channel, as a share of its capacity; for a backlogged class, at load 1.
+    /// Load of each channel as a fraction of its capacity; for a backlogged class, at offered load
+    /// 1.
     loads: Vec<f64>,
     flows: Vec<u32>,
-    /// Class whose messages start the chain of replies, or the class itself.
+    /// Class that starts the chain of replies, or the class itself.
     root: ClassId,
     is_backlogged: bool,
     is_steady: bool,
@@ -76,9 +76,9 @@ struct ClassTraffic {
 /// Expected load of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loaded {
-    /// Channel with this load.
+    /// Channel.
     pub channel: ChannelId,
-    /// Share of the channel's capacity; above 1 if overloaded.
+    /// Load as a fraction of the channel's capacity; above 1 if overloaded.
     pub share: f64,
 }
 
@@ -87,22 +87,23 @@ pub struct Loaded {
 pub struct ClassBound {
     /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// Load at which a channel becomes full if the loads of all classes scale together; for
-    /// replies, the load of the class that they reply to. `None` without an offered load or
+    /// Load at which the first channel fills if the loads of all classes scale together; for
+    /// replies, the load of the class that starts the chain. `None` without an offered load or
     /// considered channel.
     pub load: Option<f64>,
-    /// Fullest channel of the class under the load of all classes; a backlogged class is taken
-    /// alone, at load 1.
+    /// Fullest channel of the class under the load of all classes; a backlogged class counts alone,
+    /// at load 1.
     pub fullest: Option<Loaded>,
     /// Number of flows of all classes on `fullest`.
     pub flows: u64,
-    /// Destination with the fullest ejection channel, and the load share of that channel.
+    /// Destination with the fullest ejection channel, and the load of this channel as a fraction of
+    /// its capacity.
     pub host: Option<(EndpointId, f64)>,
-    /// Fullest channel, if the classes that never stop sending together offer more than its
+    /// Fullest channel, if the classes that send steadily throughout the run together exceed its
     /// capacity.
     pub over: Option<Loaded>,
-    /// Fullest channel, if this class and the classes linked to it by replies offer more than its
-    /// capacity: the class then has no steady state, regardless of other classes.
+    /// Fullest channel, if this class and the classes linked to it by replies alone exceed its
+    /// capacity. The class then has no steady state, regardless of other classes.
     pub over_alone: Option<Loaded>,
 }
 
@@ -148,12 +149,12 @@ impl TrafficBound {
         }
     }
 
-    /// Returns, for each class, which channels its bound considers.
+    /// Returns the set of channels that each class's bound considers.
     pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
         self.classes.iter().map(|class| class.kind)
     }
 
-    /// Whether the load of all classes on a channel is known.
+    /// Returns whether the load of all classes on a channel is known.
     pub fn knows(&self, plan: &Plan, channel: ChannelId) -> bool {
         let ends = plan.ends(channel);
         let is_of_host = || [ends.source, ends.target].iter().any(|end| !plan.is_switch(end.node));
@@ -164,18 +165,18 @@ impl TrafficBound {
         })
     }
 
-    /// Returns the peak load on a channel from all classes except backlogged ones, as a share of
+    /// Returns the peak load on a channel from all classes except backlogged ones, as a fraction of
     /// its capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
         self.most(channel, |_| true, |of| !of.is_backlogged)
     }
 
-    /// Number of flows of all classes on a channel.
+    /// Returns the number of flows of all classes on a channel.
     pub fn flows(&self, channel: ChannelId) -> u64 {
         self.classes.iter().map(|class| u64::from(class.flows[channel.index()])).sum()
     }
 
-    /// Number of flows on a channel from a class and all other classes with its root.
+    /// Returns the number of flows on a channel from all classes in the reply chain of a class.
     pub fn flows_of(&self, id: ClassId, channel: ChannelId) -> u64 {
         let root = self.classes[id.index()].root;
         let own = self.classes.iter().filter(|of| of.root == root);
@@ -183,7 +184,7 @@ impl TrafficBound {
     }
 
     /// Returns up to `count` example flows on a channel, by class, source and destination. Examines
-    /// a limited number of pairs, because the search is costly for a channel with few flows.
+    /// a limited number of pairs, because the search is slow for a channel with few flows.
     pub fn examples(
         &self,
         plan: &Plan,
@@ -210,8 +211,9 @@ impl TrafficBound {
         found
     }
 
-    /// Returns the load of a channel while a class sends, as a share of its capacity. A backlogged
-    /// class counts alone; otherwise all classes except backlogged ones count.
+    /// Returns the load of a channel while a class sends, as a fraction of its capacity. For a
+    /// backlogged class, only its own reply chain counts; otherwise all classes except backlogged
+    /// ones count.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
         let counts = |of: &ClassTraffic| {
@@ -220,9 +222,9 @@ impl TrafficBound {
         self.most(channel, |set| set.contains(&id), counts)
     }
 
-    /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
-    /// while other classes keep their loads. Zero or less if they leave no capacity; `None` if the
-    /// class has no adjustable load or no bound.
+    /// Returns the largest load of a class's reply chain that fills none of its channels beyond
+    /// `share`, while other classes keep their loads. Zero or less if they leave no capacity;
+    /// `None` if the class has no adjustable load or no bound.
     pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None || own.is_backlogged {
@@ -244,8 +246,8 @@ impl TrafficBound {
         counted.map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// Returns the largest load of a channel from classes that send together: the maximum over sets
-    /// that `selects` accepts, counting only the classes that `counts` accepts.
+    /// Returns the largest load on a channel over the sets of concurrent classes that `selects`
+    /// accepts; only classes that `counts` accepts contribute.
     fn most(
         &self,
         channel: ChannelId,
@@ -318,8 +320,7 @@ fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
 }
 
-/// Whether a share is larger by more than a rounding error: equal shares may be summed in different
-/// orders.
+/// Ignores rounding errors: equal shares may be summed in different orders.
 fn is_fuller(share: f64, than: f64) -> bool {
     share > than * (1.0 + ROUNDING)
 }
@@ -356,7 +357,6 @@ mod tests {
         let plan = plan(TORUS);
         let all_to_all = Statistics::new(&plan.fabric, &plan.routing.paths[0]).all_to_all.unwrap();
         let bound = TrafficBound::new(&plan).class(&plan, ClassId::new(0));
-        // One packet per message, with its overhead.
         let gingham_net::Switching::Packets(packets) = &plan.switching else { panic!() };
         let wire = 1_024.0 + f64::from(packets.overhead_bytes);
         let expected = all_to_all.fraction * 1_024.0 / wire;
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn destination_lists_carry_the_load_of_their_pairs() {
-        // Wormhole switching: route bytes and segment lengths depend on the length of the path.
+        // Wormhole switching: route bytes and segment lengths depend on the path length.
         let text = TORUS
             .replace("infiniband-ndr", "myrinet-1280")
             .replace("length", "segmentation = { adaptive = \"80 B\" }\n        length");

@@ -1,9 +1,9 @@
 //! Catalogue of all names in scenarios and command lines, with meaning, source and parameters.
 //!
 //! A mechanism is a variant of the enum of its concept (`concepts`). The doc comments of its types,
-//! with its source and a tested example, generate help, schema and reference pages. `support`
-//! defines the switching kinds and their features. A key or variant declares the feature that it
-//! needs (`x-needs`), and is refused in networks without it.
+//! its source and a tested example generate help, schema and reference pages. `support` defines the
+//! switching kinds and their features. A key or variant declares the feature that it needs
+//! (`x-needs`), and is refused in networks without this feature.
 
 mod concepts;
 mod keys;
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use support::Feature;
 
-/// Entry of the catalogue: one name.
+/// Catalogue entry of one name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
     /// Concept, such as `generator`, `routing` or `preset`.
@@ -38,7 +38,7 @@ pub struct Entry {
     pub summary: String,
     /// Paper and section, or `textbook`.
     pub source: String,
-    /// JSON Schema of its parameters; `null` without any.
+    /// JSON Schema of the parameters; `null` without parameters.
     pub parameters: Value,
     /// Support under each switching kind.
     pub kinds: Vec<KindSupport>,
@@ -51,7 +51,7 @@ pub struct Entry {
 /// Support of a mechanism under one switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct KindSupport {
-    /// Switching kind.
+    /// Name of the switching kind.
     pub kind: &'static str,
     /// Support status, with the reason for a refusal.
     #[serde(flatten)]
@@ -61,23 +61,23 @@ pub struct KindSupport {
 /// File that an example scenario reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct ExampleFile {
-    /// Name, relative to the scenario.
+    /// File name, relative to the scenario.
     pub name: &'static str,
     /// Content.
     pub text: &'static str,
 }
 
-/// Schema as declared; generated only once, because generation is slow.
+/// Scenario schema as declared, cached because generation is slow.
 static SCENARIO: LazyLock<Value> = LazyLock::new(schema_of::<Scenario>);
 
-/// JSON Schema of scenarios.
+/// Returns the JSON Schema of scenarios.
 pub fn scenario_schema() -> Value {
     let mut schema = SCENARIO.clone();
     keys::note_owners(&mut schema);
     schema
 }
 
-/// All entries of the catalogue.
+/// Returns all entries of the catalogue.
 pub fn catalogue() -> Vec<Entry> {
     CONCEPTS.iter().flat_map(entries).collect()
 }
@@ -97,7 +97,7 @@ fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     let properties = schema["properties"].as_object().into_iter().flatten();
     found.extend(name);
     found.extend(properties.map(|(name, of)| (&**name, schema, of)));
-    // A variant may also be written as a bare name.
+    // A variant may also appear as a bare name.
     let mut names = BTreeSet::new();
     found.retain(|(name, ..)| names.insert(*name));
     found

@@ -3,11 +3,11 @@
 //! ```text
 //!   refuse("rate", |it| within!(it.policing.rate, SHARE, "tokens flow in at a fraction of ..."))
 //!     │     │             └ sentence of the message, if the row applies
-//!     │     └ relative to the table of keys that the subject names
+//!     │     └ key, relative to the table that the subject names
 //!     └ effect: an error at the key, or a note
 //! ```
 //!
-//! Rows apply in order, and the first refusal ends the compilation. Notes before it are lost.
+//! Rows apply in order, and the first refusal ends the compilation. Earlier notes are then lost.
 
 use crate::compile::cables::DELAY_MAX;
 use crate::compile::gathered::Gathered;
@@ -21,9 +21,8 @@ pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound:
 
 pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
-    /// Dotted path of the table that contains the keys; empty if keys are full paths.
+    /// Dotted path of the scenario table that contains the keys; empty if keys are full paths.
     table: String,
-    /// Traffic class named in notes.
     class: Option<&'a str>,
     pub(crate) of: T,
 }
@@ -71,7 +70,7 @@ impl<T> Deref for Subject<'_, T> {
 }
 
 pub(crate) struct Check<T> {
-    /// Key that the error refers to; `None` for a note.
+    /// Scenario key that the error refers to; `None` for a note.
     key: Option<&'static str>,
     sentence: fn(&Subject<'_, T>) -> Option<Sentence>,
 }
@@ -109,17 +108,15 @@ impl Sentence {
         Self { at: Some(At::Under(keys)), ..self }
     }
 
-    /// Sets the traffic class whose index replaces `*` in the key of the check.
+    /// Sets the index of the traffic class that replaces `*` in the key of the check.
     pub(crate) fn of_class(self, index: usize) -> Self {
         Self { at: Some(At::Class(index)), ..self }
     }
 
-    /// Sets the full path of the key.
     pub(crate) fn at(self, path: impl Into<String>) -> Self {
         Self { at: Some(At::Path(path.into())), ..self }
     }
 
-    /// Adds known names to the message; suggests the one nearest to `found`.
     pub(crate) fn suggesting<'a>(
         self,
         found: &str,
@@ -158,7 +155,7 @@ macro_rules! when {
     };
 }
 
-/// Formats a rule and the value that violates it if the value is outside its range.
+/// Formats a rule and the value that violates it, if the value is outside its range.
 macro_rules! within {
     ($value:expr, $allowed:expr, $($rule:tt)+) => {
         $crate::check::outside($value, $allowed)

@@ -40,10 +40,10 @@ use gingham_topology::routing::Proof;
 use network::{Links, NetworkKind};
 use std::sync::Arc;
 
-/// A plan with the data that the results of its run report.
+/// Plan of a run, with the data that its results report.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The plan.
+    /// Plan.
     pub plan: Arc<Plan>,
     /// Requested percentiles of latency, in ascending order.
     pub percentiles: Vec<f64>,
@@ -57,17 +57,17 @@ pub struct Compiled {
     pub notes: Vec<String>,
     /// Problems found in the fabric file.
     pub findings: Vec<Finding>,
-    /// Values drawn once per run; results are conditional on them.
+    /// Random values drawn once per run; results are conditional on them.
     pub draws: Vec<Draw>,
     /// Proof of deadlock freedom; contains a cycle only if the caller allowed deadlocks.
     pub proof: Proof,
     /// Expected channel loads, and the load bound of each class.
     pub bound: Arc<TrafficBound>,
-    /// Files that the compilation read, with digests, except the scenario.
+    /// Files read during compilation, with digests; the scenario file is not listed.
     pub files: Vec<FileRead>,
 }
 
-/// Compiles a scenario. Routes that could deadlock are refused unless `allow_deadlock`.
+/// Compiles a scenario. Refuses routes that can deadlock unless `allow_deadlock` is set.
 pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled, LabError> {
     compile_observed(source, allow_deadlock, &mut |_| ())
 }
@@ -78,7 +78,7 @@ pub fn compile_observed(
     allow_deadlock: bool,
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
-    // Checks that need no fabric come first, because routing a large fabric is slow.
+    // Checks that need no fabric run first, because routing a large fabric is slow.
     let gathered = &mut Gathered::default();
     check_measurement(source, gathered)?;
     let origin = scenario::fabric(source)?;
@@ -95,8 +95,8 @@ pub fn compile_observed(
     check(&in_transit::of_keys(), &table, gathered)?;
     let kind = NetworkKind::of(source, &parameters, gathered)?;
     let imported = imported::imported(source, &fabric, gathered)?;
-    // With admission control, switches that respond to probes send packets, and need paths of their
-    // own.
+    // With admission control, switches that respond to probes send packets, and need routes of
+    // their own.
     let sending = admission::sending_fabric(source, &fabric);
     let routing = paths::paths(source, &sending, imported.routes, gathered)?;
     let sets = Subject::of_table(source, "", (&*sending, &routing.paths[..]));
@@ -163,8 +163,6 @@ fn check_measurement(source: &ScenarioSource, gathered: &mut Gathered) -> Result
     check(&measure::of_percentiles(), measured, gathered)
 }
 
-/// Assembles the results of the compilation. `of_file` contains the findings of the fabric file,
-/// and whether the file is a dump.
 fn compiled(
     source: &ScenarioSource,
     plan: Plan,

@@ -10,13 +10,13 @@ use gingham_topology::routing::{
 };
 use std::fmt;
 
-/// Reason for which a scenario cannot run.
+/// Reason that a scenario cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// Wrong scenario, fabric file or parameter: exit code 2.
     #[error("{0}")]
     Input(#[from] InputError),
-    /// Routes that could deadlock, although deadlocks are not allowed: exit code 3.
+    /// Routes that can deadlock, although deadlocks are not allowed: exit code 3.
     #[error("{0}")]
     Deadlock(Box<DeadlockReport>),
 }
@@ -29,23 +29,18 @@ impl LabError {
 
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
-/// Remedy if two path sets can deadlock only in combination.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, but both together are not: give them the same \
                              root and tree, so that they agree on up and down, or allow it (allow_deadlock=True)";
 
-/// Remedy if only in-transit hosts with full buffer pools can cause the deadlock.
 const CURE_FULL: &str = "this cycle needs an in-transit host with a full buffer: let full hosts spill \
                          (network.in_transit.when_full = \"spill\"), or allow it (allow_deadlock=True)";
 
-/// Remedy for routes and lanes from a subnet manager.
 const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every cycle, and name its tables, \
                              lane tables and service levels together, or allow it (allow_deadlock=True)";
 
-/// Remedy if dateline classes would make the routes free of deadlock.
 const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (allow_deadlock=True)";
 
-/// Remedy for adaptive routing without enough escape lanes.
 const CURE_ADAPTIVE: &str = "packets that choose at every switch need an escape path: give every class escape lanes \
                              (routing.adaptive.escape_lanes) with paths that are free of deadlock by themselves, \
                              such as those of dimension-order, or allow it (--allow-deadlock)";
@@ -57,18 +52,18 @@ const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order r
                                  lanes or none (traffic.*.lanes, traffic.*.window.ack.lanes): give them such \
                                  lanes, or allow it (allow_deadlock=True)";
 
-/// Cycle of channels, by name.
+/// Deadlock cycle of channels, by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockReport {
-    /// Explanation of the deadlock and advice.
+    /// Explanation of the deadlock.
     pub summary: String,
     /// Channels of the cycle in order, such as `s0[2] -> s1[1]`. The lane is added if a channel has
     /// several, and the VL if a VL owns several lanes.
     pub channels: Vec<String>,
-    /// One line for each dependency, with an example route.
+    /// Example routes for the dependencies, and advice; for a run, the channels alone.
     pub lines: Vec<String>,
-    /// Scenario key that causes the deadlock, if it is a single one, such as
-    /// `traffic[0].window.ack.lanes`.
+    /// Scenario key that causes the deadlock, such as `traffic[0].window.ack.lanes`; `None` without
+    /// a single cause.
     pub key: Option<String>,
 }
 
@@ -97,7 +92,7 @@ impl DeadlockReport {
         Self { summary, channels, lines, key: cure.key }
     }
 
-    /// Reports the packets that deadlocked in a run.
+    /// Reports the cycle that deadlocked a run.
     pub fn of_run(plan: &Plan, cycle: &WaitCycle) -> Self {
         let summary = format!(
             "the run deadlocked: the {} at the ends of these {} wait for each other, each \
@@ -155,8 +150,6 @@ fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// Whether routes whose lanes are assigned by traffic class would be deadlock-free with one lane
-/// per dateline class.
 fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     let Ok(datelines) = Datelines::new(fabric, DatelineRule::ByHop) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);

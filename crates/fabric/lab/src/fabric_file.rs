@@ -5,14 +5,14 @@ use gingham_topology::format::{self, Faults, Format, FormatError};
 use gingham_topology::{Fabric, Finding, FindingKind};
 use std::path::Path;
 
-/// Fabric with the problems found in its file.
+/// A fabric and the problems found in its file.
 #[derive(Clone, Debug)]
 pub struct LoadedFabric {
-    /// Loaded fabric.
+    /// The fabric.
     pub fabric: Fabric,
-    /// Content that parses but is wrong or unusual.
+    /// Problems found: content that parses but is wrong or unusual.
     pub findings: Vec<Finding>,
-    /// SHA-256 of the file's bytes, in hexadecimal.
+    /// SHA-256 digest of the file in hexadecimal; empty without a file.
     pub digest: String,
     /// Whether the file is an ibnetdiscover dump.
     pub is_dump: bool,
@@ -24,8 +24,8 @@ impl LoadedFabric {
     }
 }
 
-/// Reads a fabric in any format, compressed or not. The content decides the format, or else the
-/// extension of the file name; a contradiction is a finding.
+/// Reads a fabric file in any supported format, compressed or not. The format is recognised from
+/// the content, and failing that from the file name extension; a contradiction is a finding.
 pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let name = path.display().to_string();
     let bytes = read(path)?;
@@ -62,8 +62,6 @@ fn from_faults(name: &str, faults: &Faults) -> InputError {
     named.remove(0).with_others(named, unnamed)
 }
 
-/// Converts a format error. What the parser expected goes into a separate field; other advice stays
-/// in the message.
 pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
     let line = (error.line > 0).then_some(error.line);
     let (message, expected) = match error.expected.strip_prefix("expected ") {

@@ -1,11 +1,11 @@
-//! Scenarios, the catalogue of names, one run and its record.
+//! Scenarios, the catalogue of their names, simulation runs and their records.
 //!
 //! ```text
 //!   TOML, --set, Python ─► input::Tree ─► Scenario ─► compile ─► Plan ─► Run ─► Record
 //!                                             └ topology file or generator
 //! ```
 //!
-//! The crates below select no behaviour by name and open no files.
+//! The crates below this one select no behaviour by name and open no files.
 
 mod bound;
 mod catalogue;

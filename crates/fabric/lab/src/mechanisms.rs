@@ -1,10 +1,10 @@
-//! Mechanisms, one folder each; unneeded files are left out.
+//! Mechanisms, one folder each, with these files as needed.
 //!
 //! ```text
-//!   keys      keys of a scenario; or types of `gingham_net` that a state machine uses unchanged
+//!   keys      scenario keys, or types of `gingham_net` that a state machine uses unchanged
 //!   checks    refusals and notes, one row each (`crate::check`)
 //!   plan      integers for the state machine, in the folder of this name in `gingham_net`
-//!   columns   columns and summaries of results
+//!   columns   result columns and summaries
 //! ```
 
 pub(crate) mod admission;

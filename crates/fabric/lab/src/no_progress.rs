@@ -1,23 +1,18 @@
 //! Guard against runs whose simulated time stands still.
 //!
 //! ```text
-//!   advance(n) ─► simulation.advance(part) ─► now, events ─► same instant as before? add them up
+//!   advance(n) ─► simulation.advance(part) ─► now, events ─► time unchanged? add up the events
 //! ```
 //!
-//! The engines and the oracle count events in their inner loops; the guard reads time and count
-//! between calls, at no cost to those loops.
-//!
-//! The limit is far above the events of any real instant: a schedule may create all messages at
-//! once, and each lane may start and end a packet.
+//! Engines count events in their inner loops. The guard reads time and count between calls, at no
+//! cost to these loops. The limit is far above any real number of simultaneous events: a schedule
+//! may create all messages at once, and each lane may start and end a packet.
 
 use gingham_kernel::Time;
 use gingham_net::{Plan, Simulation};
 
-/// Limit on the number of events at one instant, before the allowance for lanes.
 const EVENTS_MAX: u64 = 100_000_000;
-/// Additional events allowed for each lane of each channel.
 const EVENTS_PER_LANE: u64 = 1_000;
-/// Number of events between two checks of the time.
 const PART_MAX: u64 = 1 << 22;
 
 /// Error for a run that would never end.
@@ -28,9 +23,9 @@ const PART_MAX: u64 = 1 << 22;
     .at.as_ps() / 1_000
 )]
 pub struct NoProgress {
-    /// Instant in simulated time that never passes.
+    /// Simulated time at which the run is stuck.
     pub at: Time,
-    /// Lower bound on the number of events at this instant.
+    /// Lower bound on the number of events at this time.
     pub events: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Names of earlier versions of the network laboratory.
+//! Names used by earlier versions of the network laboratory.
 
 use gingham_input::OldName;
 
-/// Renamed keys, columns and engines; each old name is refused, and the error gives the present
+/// Renamed keys, columns and engines. An old name is refused with an error that gives the present
 /// name.
 pub const OLD_NAMES: [OldName; 17] = [
     OldName::key("routing.second", "routing.alternative"),

@@ -1,4 +1,5 @@
-//! Names of scenario alternatives elsewhere, suggested in errors with any difference in meaning.
+//! Names that other programs use for scenario alternatives. Errors suggest the equivalent here,
+//! with any difference in meaning.
 //!
 //! Sources: BookSim 2, `src/routefunc.cpp` and `src/networks/anynet.cpp`; OpenSM, `opensm(8)`,
 //! `osm_ucast_mgr.c`, `osm_ucast_updn.c`.

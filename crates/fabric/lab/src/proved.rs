@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!   fabric, routes, lanes, ejection ──prove──► ProvedRoutes ─┬─► a sentence, or the cycle
-//!                                                            ├─► the choices of adaptive packets
-//!                                                            └─► a path, or the flows of a channel, by name
+//!                                                            ├─► choices of adaptive packets
+//!                                                            ├─► path between two named hosts
+//!                                                            └─► cycles left after channel failures
 //! ```
 
 use gingham_input::InputError;
@@ -15,7 +16,6 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Limit on the printed lines of a cycle; a longer cycle is abridged in the middle.
 const CYCLE_LINES_MAX: usize = 11;
 
 /// Routes of a fabric, with a proof or refutation of their deadlock freedom.
@@ -28,19 +28,19 @@ pub struct ProvedRoutes {
     proof: Proof,
 }
 
-/// Options of packets that choose their output at every switch.
+/// Lanes and outputs of packets that choose their output at every switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveChoice {
-    /// Escape lanes: here packets follow the routing tables only.
+    /// Lanes on which packets follow the routing tables only.
     pub escape_lanes: Vec<u8>,
-    /// Adaptive lanes: all lanes except escape lanes.
+    /// All other lanes.
     pub adaptive_lanes: Vec<u8>,
-    /// Outputs among which packets choose.
+    /// Outputs that packets may choose from.
     pub outputs: Choice,
 }
 
 impl ProvedRoutes {
-    /// Proves the routes of all LID offsets free of deadlock, or refutes it.
+    /// Proves that the routes of all LID offsets together are free of deadlock, or finds a cycle.
     pub fn new(
         fabric: Arc<Fabric>,
         by_offset: Vec<Routes>,
@@ -52,33 +52,33 @@ impl ProvedRoutes {
         Self { fabric, by_offset, lanes, ejection, proof }
     }
 
-    /// Fabric that the routes belong to.
+    /// Returns the fabric.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// Routes of each LID offset.
+    /// Returns the routes of each LID offset.
     pub fn by_offset(&self) -> &[Routes] {
         &self.by_offset
     }
 
-    /// Lanes that packets may take, if there are several.
+    /// Returns the lanes of a channel and their assignment to packets; `None` for a single lane.
     pub fn lanes(&self) -> Option<&Lanes> {
         self.lanes.as_ref()
     }
 
-    /// Routes, lanes and ejection, as proved together.
+    /// Returns the routes, lanes and ejection rule that the proof covers.
     pub fn set(&self) -> RouteSet<'_> {
         let Self { by_offset, lanes, ejection, .. } = self;
         RouteSet { ejection: *ejection, ..RouteSet::new(by_offset, lanes.as_ref()) }
     }
 
-    /// Routes of LID offset 0: the first path of every pair.
+    /// Returns the routes of LID offset 0: the first path of every pair.
     pub fn first(&self) -> &Routes {
         &self.by_offset[0]
     }
 
-    /// Form of the routes: `source` if packets carry them, `table` if switches look them up.
+    /// Returns `source` if packets carry their routes, or `table` if switches look them up.
     pub fn form(&self) -> &'static str {
         match self.first() {
             Routes::Source(_) => "source",
@@ -86,7 +86,8 @@ impl ProvedRoutes {
         }
     }
 
-    /// Name of the rule that assigns dateline classes to packets; `None` without datelines.
+    /// Returns the name of the rule that assigns packets to dateline classes; `None` without
+    /// datelines.
     pub fn dateline_rule(&self) -> Option<&'static str> {
         match self.lanes.as_ref()?.rule() {
             LaneRule::Datelines(datelines) => Some(match datelines.rule() {
@@ -97,12 +98,13 @@ impl ProvedRoutes {
         }
     }
 
-    /// Shortest cycle of channels (with lanes) that wait for one another; empty if there is none.
+    /// Returns the shortest cycle of channels (with lanes) that wait for one another; empty without
+    /// one.
     pub fn cycle(&self) -> Vec<String> {
         self.cycle_names(&self.proof)
     }
 
-    /// Shortest cycle when packets in routing loops are ignored; empty if there is none.
+    /// Returns the shortest cycle without packets in routing loops; empty if none remains.
     pub fn cycle_without_loops(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -110,8 +112,7 @@ impl ProvedRoutes {
         self.cycle_names(&prove_without_loops(&self.fabric, self.set()))
     }
 
-    /// Shortest cycle when only hosts send, not aggregation nodes and routers; empty if there is
-    /// none.
+    /// Returns the shortest cycle if only hosts send, not aggregation nodes and routers.
     pub fn cycle_between_hosts(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -127,7 +128,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Describes the proof in a sentence, or the cycle with a route for each step.
+    /// Summarises the proof in a sentence, or lists the cycle with an example route for each step.
     pub fn explain(&self) -> String {
         match &self.proof {
             Proof::Free { order } if !self.escape_lanes().is_empty() => self.escaped(order),
@@ -184,8 +185,7 @@ impl ProvedRoutes {
         self.by_offset.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the switches without hosts, although shortest paths would need an in-transit host
-    /// there.
+    /// Returns the switches without hosts at which a shortest path would need an in-transit host.
     pub fn hostless_switches(&self) -> Vec<&str> {
         match self.first() {
             Routes::Source(routes) => {
@@ -196,7 +196,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Lanes and outputs that packets choose from; `None` if they follow fixed paths.
+    /// Returns the lanes and outputs that packets choose from; `None` for fixed paths.
     pub fn choice(&self) -> Option<AdaptiveChoice> {
         let outputs = Choice::new(&self.fabric, self.tables_to_choose()?);
         let count = self.lanes.as_ref().map_or(1, Lanes::count);
@@ -221,7 +221,7 @@ impl ProvedRoutes {
         faults
     }
 
-    /// Finds an endpoint by name; errors refer to argument `key` of function `of`.
+    /// Finds an endpoint by name; errors refer to argument `key` of the Python function `of`.
     pub fn endpoint(&self, of: &str, key: &str, name: &str) -> Result<EndpointId, InputError> {
         let fabric = &self.fabric;
         let found = fabric.endpoint_ids().find(|endpoint| fabric.endpoint_name(*endpoint) == name);
@@ -231,7 +231,7 @@ impl ProvedRoutes {
         })
     }
 
-    /// Finds a channel by name; errors refer to argument `key` of function `of`.
+    /// Finds a channel by name; errors refer to argument `key` of the Python function `of`.
     pub fn channel(&self, of: &str, key: &str, name: &str) -> Result<ChannelId, InputError> {
         let fabric = &self.fabric;
         let mut all = ChannelId::first(fabric.channel_count());
@@ -242,8 +242,8 @@ impl ProvedRoutes {
         })
     }
 
-    /// Returns, for each list of failed channels, how many groups of channels still wait for one
-    /// another in cycles ([`DependencyGraph::cyclic_groups`]).
+    /// Returns, for each list of failed channels, the number of channel groups that still wait for
+    /// one another in cycles ([`DependencyGraph::cyclic_groups`]).
     pub fn deadlock_groups(&self, failures: &[Vec<String>]) -> Result<Vec<usize>, InputError> {
         let by_name: BTreeMap<String, ChannelId> = ChannelId::first(self.fabric.channel_count())
             .map(|channel| (self.fabric.channel_name(channel), channel))
@@ -261,7 +261,7 @@ impl ProvedRoutes {
         Ok(gone.iter().map(|gone| graph.cyclic_groups(gone)).collect())
     }
 
-    /// Names of the channels on the path from one endpoint to another; `None` without a route.
+    /// Returns the channel names of the path between two endpoints; `None` without a route.
     pub fn path(&self, source: &str, to: &str) -> Result<Option<Vec<String>>, InputError> {
         let from = self.endpoint("Routes.path", "source", source)?;
         let to = self.endpoint("Routes.path", "destination", to)?;
@@ -288,7 +288,7 @@ fn shortened(cycle: &str) -> String {
     let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) else {
         return cycle.to_owned();
     };
-    // The last line closes the cycle, and is kept.
+    // The last line closes the cycle, so it is kept.
     let [begin, end] = [&lines[..CYCLE_LINES_MAX - 1], &lines[lines.len() - 1..]];
     let more = format!("... and {left} more; all of them: `Routes.cycle`");
     [begin, &[more.as_str()], end].concat().join("\n")
@@ -311,7 +311,6 @@ mod tests {
 
     #[test]
     fn long_cycle_is_elided_in_the_middle() {
-        // The cycle spans all 24 switches; its last line closes it.
         let routes = ring(24);
         assert_eq!(routes.cycle().len(), 24);
         let explanation = routes.explain();

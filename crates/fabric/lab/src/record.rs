@@ -1,4 +1,4 @@
-//! Record of a run: verdict, a summary by class, and tables.
+//! Record of a run: verdict, a summary of each class, and tables.
 //!
 //! ```text
 //!   Collector ──RunReport──► classes ──► verdicts, with advice
@@ -58,28 +58,30 @@ use view::RunView;
 pub struct Record {
     /// Worst verdict of the classes, or the event that ended the run early.
     pub verdict: Verdict,
-    /// Reason of the verdict, and advice for the next run.
+    /// Reason for the verdict, and advice for the next run.
     pub verdict_reason: String,
-    /// Start of the measurement window, in picoseconds; a class that does not settle has its own.
+    /// Start of the measurement window, in picoseconds; later for classes not steady in the first
+    /// half.
     pub warm_up_ps: u64,
-    /// End of the window, in picoseconds.
+    /// End of the measurement window, in picoseconds.
     pub window_end_ps: u64,
-    /// Simulated time at the end of the run, in picoseconds, after messages created in the window
-    /// were followed to their delivery.
+    /// Simulated time at the end of the run, in picoseconds, after the follow time for messages
+    /// created in the window.
     pub end_ps: u64,
-    /// Time from zero to the last delivery, in picoseconds, if the workload ended within the run and
-    /// every message was delivered.
+    /// Time from zero to the last delivery, in picoseconds; missing unless the workload ended
+    /// within the run and every message was delivered.
     pub makespan_ps: Option<u64>,
-    /// Number of hosts that send in any class.
+    /// Number of hosts that send messages of any class.
     pub hosts: usize,
-    /// 99th percentile of latency, from creation to delivery, in nanoseconds, over the followed
+    /// 99th percentile of the latency from creation to delivery, in nanoseconds, over the followed
     /// messages of all classes; missing below 100 messages.
     pub latency_p99_ns: Option<f64>,
-    /// Summaries by traffic class.
+    /// Summary of each traffic class.
     pub classes: Vec<ClassSummary>,
-    /// The busiest channels, at most three, with the flows on them.
+    /// The up to three busiest channels, with the flows that use them.
     pub busiest: Vec<BusyChannel>,
-    /// Whether the routes are free of deadlock. A run with other routes may avoid one by chance.
+    /// Whether the routes are free of deadlock. With other routes, a run may avoid deadlock by
+    /// chance.
     pub deadlock_free: bool,
     /// Totals over all links.
     pub links: LinkTotals,
@@ -88,16 +90,16 @@ pub struct Record {
     /// Totals over all congestion trees, if the run searched for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<TreeTotals>,
-    /// Values that the run drew once; its intervals are conditional on this draw.
+    /// Random values drawn once per run; confidence intervals are conditional on them.
     pub draws: Vec<Draw>,
-    /// Remarks on decisions of the compilation and on events of the run that may be unexpected.
+    /// Notes on decisions of the compilation and events of the run that may be unexpected.
     pub notes: Vec<String>,
-    /// Findings of the fabric file.
+    /// Problems found in the fabric file.
     pub findings: Vec<String>,
-    /// Channels of the cycle of waits, with their lanes if there are several, if the run
-    /// deadlocked.
+    /// Channels of the deadlock cycle, with their lanes if a channel has several; empty unless the
+    /// run deadlocked.
     pub deadlock: Vec<String>,
-    /// Tables with a row for each message, class, link and so on; empty in a summary.
+    /// Tables with one row for each message, class, link and so on; empty in a summary.
     #[serde(skip)]
     pub tables: Vec<Table>,
 }
@@ -190,7 +192,7 @@ pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
     messages::table(names, messages)
 }
 
-/// Columns of all result tables, without rows.
+/// Returns the columns of all result tables, without rows.
 pub fn result_tables() -> Vec<Table> {
     let no_end = |_: ChannelId| unreachable!("a table without rows asks for no end");
     let names = Names::default();
@@ -215,7 +217,7 @@ pub fn result_tables() -> Vec<Table> {
     tables
 }
 
-/// JSON Schema of the summary.
+/// Returns the JSON Schema of the summary.
 pub fn summary_schema() -> serde_json::Value {
     gingham_results::schema_of::<Record>()
 }

@@ -15,14 +15,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Fast engine, which need not process every flit.
+    /// Fast engine, which does not always process every flit.
     #[default]
     Fast,
     /// Slow reference that simulates every flit; the fast engine must agree with it.
     Oracle,
 }
 
-/// Error for a requested stepper that cannot run this plan.
+/// Error for a requested stepper that cannot run the plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "engine = \"{}\" does not step this run, because {because}; engine = \"fast\" chooses what does",
@@ -53,21 +53,19 @@ impl Engine {
 /// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Completed share of the run, from 0 to 1, by the rule that will probably end the window
-    /// first. May decrease slightly if this rule is the width of an interval.
+    /// Completed fraction of the run, from 0 to 1, by the stop rule that will probably end the
+    /// window first. May decrease slightly if this rule is the width of a confidence interval.
     pub fraction: f64,
     /// Current simulated time, in picoseconds.
     pub now_ps: u64,
-    /// Messages delivered so far.
+    /// Number of messages delivered so far.
     pub delivered: u64,
-    /// Messages created but not yet delivered.
+    /// Number of messages created but not delivered.
     pub in_flight: u64,
     /// Whether the run has ended.
     pub done: bool,
 }
 
-/// Share of a run that is complete at the end of its window; following the remaining messages is
-/// the rest.
 const WINDOW_SHARE: f64 = 0.99;
 
 /// Simulation in progress.
@@ -89,7 +87,7 @@ impl Run {
         Self { compiled, simulation, guard, names }
     }
 
-    /// Prepares a run with the given stepper for virtual lanes, even if another is faster; fails if
+    /// Prepares a run with the given stepper for virtual lanes, even if another is faster. Fails if
     /// the stepper does not support the plan.
     pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
         let simulation = gingham_engine::start_by(Arc::clone(&compiled.plan), by)
@@ -99,20 +97,20 @@ impl Run {
         Ok(Self { compiled, simulation, guard, names })
     }
 
-    /// Stepper of the switches, and the reason for its choice; `None` if the engine does not step
-    /// switches.
+    /// Returns the stepper of the switches, and the reason for its choice; `None` if the engine
+    /// does not step switches.
     pub fn stepping(&self) -> Option<Stepping> {
         self.simulation.stepping()
     }
 
-    /// Simulates at most `events_max` events; splitting a run into calls never changes its result.
-    /// Fails if simulated time stands still.
+    /// Simulates up to `events_max` events. The number of calls never affects the result. Fails if
+    /// simulated time stands still.
     pub fn advance(&mut self, events_max: u64) -> Result<Progress, NoProgress> {
         self.guard.advance(&mut *self.simulation, events_max)?;
         Ok(self.progress())
     }
 
-    /// Progress of the run.
+    /// Returns the progress of the run.
     pub fn progress(&self) -> Progress {
         let collector = self.simulation.collector();
         let done = *self.simulation.status() != Status::Running;
@@ -142,8 +140,8 @@ impl Run {
         WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
     }
 
-    /// Estimates the elapsed share of the time until every interval is as narrow as `wanted`, if
-    /// widths shrink with the square root of time; zero while a class has no interval.
+    /// Estimates the elapsed fraction of the time until every confidence interval is as narrow as
+    /// `wanted`, if widths shrink with the square root of time; zero while a class has no interval.
     fn width_share(&self, wanted: f64) -> f64 {
         let plan = &self.compiled.plan;
         let measured = self.simulation.collector().report();
@@ -155,17 +153,17 @@ impl Run {
         ClassId::first(plan.classes.len()).map(share).fold(1.0, f64::min)
     }
 
-    /// Number of events handled so far.
+    /// Returns the number of events handled so far.
     pub fn events(&self) -> u64 {
         self.simulation.events()
     }
 
-    /// Counts for each channel since time zero.
+    /// Returns the counts of each channel since time zero.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
         self.simulation.channel_counts()
     }
 
-    /// Creates the record, at the end of the run or at an interruption.
+    /// Creates the record, at the end of the run or after an interruption.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &*self.simulation, true)
     }
@@ -175,7 +173,7 @@ impl Run {
         Record::new(&self.compiled, &*self.simulation, false)
     }
 
-    /// Whether the run keeps every message until the caller takes it.
+    /// Returns whether the run keeps every message until the caller takes it.
     pub fn keeps_all_messages(&self) -> bool {
         self.compiled.plan.measure.messages == KeptMessages::All
     }
@@ -186,7 +184,7 @@ impl Run {
         message_table(&self.names, &self.simulation.take_messages())
     }
 
-    /// Compiled scenario.
+    /// Returns the compiled scenario.
     pub fn compiled(&self) -> &Compiled {
         &self.compiled
     }

@@ -5,8 +5,7 @@
 //! ```
 //!
 //! Candidates are routed and proved only for an error or verdict, and only if that takes less than
-//! about a second. In-transit routing is excluded: it needs hosts that forward packets, a property
-//! of the network and not of its routes.
+//! about a second. In-transit routing is excluded, because it needs hosts that forward packets.
 
 use gingham_topology::routing::{
     self, Algorithm, DimensionOrder, Form, Root, RouteSet, Routes, ShortestPath, SimpleRoutes,
@@ -14,13 +13,13 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{Fabric, Grid};
 
-/// Limit on switches up to which candidates are compared.
 const SWITCHES_MAX: usize = 512;
-/// Limit on switches for `simple-routes`, which takes 0.2 s on 114 switches and over 2 s on 264.
+/// Maximum number of switches for `simple-routes`, which takes 0.2 s on 114 switches and over 2 s
+/// on 264.
 const SIMPLE_SWITCHES_MAX: usize = 128;
-/// Limit on switches for `smart`, which takes 0.2 s on 36 switches and over 4 s on 60.
+/// Maximum number of switches for `smart`, which takes 0.2 s on 36 switches and over 4 s on 60.
 const SMART_SWITCHES_MAX: usize = 40;
-/// Limit on host pairs up to which candidates are compared: 2,048 hosts.
+/// Maximum number of host pairs; 2,048 hosts have as many.
 const HOST_PAIRS_MAX: usize = 1 << 22;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -31,7 +30,7 @@ pub(crate) struct SafeRoutes {
     pub(crate) bound: f64,
 }
 
-/// Advises a value of `routing.algorithm` that needs only one lane to be deadlock-free.
+/// Advises a value of `routing.algorithm` that is free of deadlock on a single lane.
 pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     let form = match routes {
         Routes::Source(_) => Form::Source,
@@ -53,8 +52,8 @@ pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// Returns the candidate with the highest bound among those free of deadlock on one lane; the first
-/// in a tie. `None` if the fabric is too large, or no two hosts are connected.
+/// Returns the deadlock-free candidate with the highest bound, the first in a tie. `None` if the
+/// fabric is too large, or no two hosts are connected.
 pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     let switches = fabric.switches().len();
     let hosts = fabric.endpoint_ids().filter(|end| fabric.is_host_endpoint(*end)).count();
@@ -71,7 +70,6 @@ pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     best
 }
 
-/// Returns candidates from simple to elaborate, as TOML and as values.
 fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     let depth_first = UpDown { root: Root::LargestTotalDistance, tree: SpanningTree::DepthFirst };
     let mut all = vec![
@@ -92,8 +90,6 @@ fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     all
 }
 
-/// Load bound of all-to-all traffic, if the algorithm connects hosts by routes that are free of
-/// deadlock on one lane.
 fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f64> {
     let routes = [routing::route(fabric, algorithm, form).ok()?];
     let set = RouteSet::new(&routes, None);
@@ -104,7 +100,6 @@ fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f6
     Some(Statistics::new(fabric, &routes[0]).all_to_all?.fraction)
 }
 
-/// Whether a fabric is a grid that contains no rings of four or more switches.
 fn is_grid_without_rings(fabric: &Fabric) -> bool {
     Grid::recognise(fabric).is_ok_and(|grid| {
         !grid.wraps().iter().zip(grid.dimensions()).any(|(wraps, size)| *wraps && *size > 3)
@@ -161,7 +156,7 @@ mod tests {
         assert!(found.algorithm.contains("up-down"), "{found:?}");
     }
 
-    /// A balanced dragonfly of 8 switches a group and 4 hosts a switch: 264 switches and 1,056
+    /// A balanced dragonfly of 8 switches a group and 4 hosts a switch has 264 switches and 1,056
     /// hosts.
     #[test]
     fn large_dragonfly_gets_proved_up_down_advice() {

@@ -18,8 +18,8 @@
 //! time = "2 ms"
 //! ```
 //!
-//! Names and units are resolved here; the plan that [`crate::compile()`] makes is typed and in
-//! integers. `gingham` shows the doc comments of the fields as help.
+//! Compilation resolves names and units; the resulting plan is typed and uses integers
+//! ([`crate::compile()`]). `gingham` shows the doc comments of the fields as help.
 
 mod datasheet;
 mod datelines;
@@ -72,18 +72,18 @@ use gingham_input::{FORMAT, OldName, OtherName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A scenario as written, with defaults for the keys left out.
+/// A scenario as written, with defaults for missing keys.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Number of the file format; without it, the present format is assumed.
+    /// File format version. Default: the present version.
     #[serde(default = "gingham_input::present_format", skip_serializing)]
     #[schemars(range(min = 1, max = FORMAT), extend("default" = FORMAT))]
     pub format: u32,
     /// Title of tables and figures.
     #[serde(default)]
     pub title: String,
-    /// Seed of all random streams. Equal scenarios with equal seeds give identical bits on any
+    /// Seed of all random streams. The same scenario and seed give identical results on any
     /// machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
@@ -98,7 +98,7 @@ pub struct Scenario {
     /// Traffic classes, each with its hosts.
     #[serde(serialize_with = "traffic::as_read_again")]
     pub traffic: Vec<TrafficClass>,
-    /// End of the run, and the part of it that is measured.
+    /// End of the run, and start and end of the measurement.
     pub stop: Stop,
     /// Data kept of the run in addition to its totals.
     #[serde(default)]

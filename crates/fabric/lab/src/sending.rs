@@ -17,7 +17,7 @@ pub struct Sending {
     pub longest_payload_bytes: LongestPayload,
 }
 
-/// Maximum transfer unit of a class.
+/// Limit on the payload of the packets of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LongestPayload {
@@ -25,12 +25,12 @@ pub enum LongestPayload {
     Unlimited,
     /// Equal limit for all routes, in bytes.
     Fixed(u32),
-    /// Limit for each number of switches on a route between hosts.
+    /// Limit in bytes for each number of switches on a route between hosts.
     ByRoute(BTreeMap<usize, u32>),
 }
 
 impl Compiled {
-    /// Priority and packet size of each class.
+    /// Returns the priority and packet size of each class.
     pub fn sending(&self) -> Vec<Sending> {
         let plan = &*self.plan;
         let follows_route = |class: &ClassPlan| match class.segmentation {
@@ -66,8 +66,7 @@ impl Compiled {
     }
 }
 
-/// Returns the numbers of switches on routes between hosts. Hosts of one switch share their routes,
-/// except routes to each other.
+/// Hosts of one switch share their routes, except routes to each other.
 fn route_lengths(plan: &Plan) -> BTreeSet<usize> {
     let fabric = &plan.fabric;
     let is_host =

@@ -1,4 +1,4 @@
-//! Loading of files from a subnet manager.
+//! Loading of subnet manager files.
 
 use crate::fabric_file::from_format;
 use gingham_input::{InputError, read, unpack};
@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 pub struct SubnetFiles {
     /// Name of the fabric file, for messages.
     pub fabric: String,
-    /// File of forwarding tables.
+    /// Forwarding tables.
     pub tables: PathBuf,
-    /// File of tables that map service levels to lanes.
+    /// Tables that map service levels to lanes.
     pub lanes: Option<PathBuf>,
-    /// File of service levels for pairs of hosts.
+    /// Service levels of host pairs.
     pub levels: Option<PathBuf>,
 }
 
@@ -29,11 +29,11 @@ pub struct SubnetFiles {
 pub struct LoadedRoutes {
     /// Routes for each LID offset.
     pub routes: Vec<Routes>,
-    /// Lanes; `None` if neither lane tables nor service levels are given.
+    /// Lanes; `None` without lane tables and service levels.
     pub lanes: Option<Lanes>,
     /// Routes to the switches themselves.
     pub to_switches: SwitchTables,
-    /// Problems found, each with the name of its file.
+    /// Problems found, each with its file name.
     pub findings: Vec<(String, Finding)>,
 }
 
@@ -77,11 +77,11 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
 pub enum LoadedArbitration {
     /// Tables of individual ports, printed by `smpquery`.
     Ports(Vec<PortArbitration>),
-    /// Tables from an OpenSM configuration, one for each kind of port.
+    /// Tables from an OpenSM configuration.
     Kinds {
         /// Whether OpenSM is configured to write the tables into ports.
         is_enabled: bool,
-        /// Tables for each kind of port.
+        /// Tables for each type of port.
         kinds: Vec<(PortKind, ArbitrationTables)>,
     },
 }

@@ -1,7 +1,7 @@
 //! Sums the expected traffic of a class over the channels of its paths.
 //!
-//! Hosts of one switch share the path from this switch to a destination: uniform traffic needs only
-//! one walk for each pair of a switch and a destination.
+//! Hosts of one switch share the path from this switch to a destination, so uniform traffic needs
+//! only one walk for each pair of a switch and a destination.
 
 use super::demand::{self, Demand, Uniform};
 use super::wire::{Consumed, Wire, Wires};
@@ -11,7 +11,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Limit on the number of path walks for a class, which together take a few seconds.
+/// Maximum number of path walks for a class, which together take a few seconds.
 const WALKS_MAX: usize = 1 << 28;
 
 pub(super) struct Carrier<'a> {
@@ -19,19 +19,18 @@ pub(super) struct Carrier<'a> {
     consumed: Consumed,
     hosts_only: bool,
     channels: Vec<ChannelId>,
-    /// Channels of previous walks between these endpoints; flows on them are already counted.
+    /// Channels of previous walks for this pair; its flows on them are already counted.
     counted: Vec<ChannelId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Carried {
-    /// Bytes on the wire per picosecond; after [`Carrier::carry`] returns, a share of the channel's
-    /// capacity.
+    /// Bytes on the wire per picosecond; a fraction of the channel's capacity after
+    /// [`Carrier::carry`] returns.
     pub(super) load: f64,
     pub(super) flows: u32,
 }
 
-/// Traffic from the senders at one switch to one destination, or to several that share a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     messages_per_ps: f64,
@@ -62,7 +61,6 @@ impl<'a> Carrier<'a> {
         Self { hosts_only, ..self }
     }
 
-    /// Returns the traffic carried by each channel; `None` if this needs too many walks.
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
@@ -137,8 +135,8 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds the load from the senders at one switch to destinations that share their paths. The
-    /// load on the senders' own channels is not added but returned, in bytes per picosecond.
+    /// Adds the load from the senders at one switch to destinations that share their paths. Returns
+    /// the load on the senders' own channels, in bytes per picosecond, without adding it.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],
@@ -170,8 +168,8 @@ impl<'a> Carrier<'a> {
         on_injection
     }
 
-    /// Returns runs of neighbouring endpoints whose paths differ only in their last channel, with
-    /// their indices.
+    /// Returns runs of neighbouring endpoints, with their indices, whose paths differ only in the
+    /// last channel.
     fn runs<'l>(
         &self,
         among: &'l [EndpointId],
@@ -190,7 +188,6 @@ impl<'a> Carrier<'a> {
         })
     }
 
-    /// Adds the load along the last walk, except on its last channel and the sender's channel.
     fn add_walk(&mut self, wire: Wire, length: PathLength, sent: Sent, carried: &mut [Carried]) {
         let Self { plan, consumed, hosts_only, channels, counted } = self;
         let mut left = length;
@@ -307,7 +304,6 @@ fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     to_it.map(by).fold(Sent::default(), Sent::plus)
 }
 
-/// Groups sources by the list they share, in order of each list's first occurrence.
 fn groups<'a>(uniform: &'a [Uniform<'a>]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places = BTreeMap::new();

@@ -20,8 +20,8 @@ pub(super) struct Uniform<'a> {
 /// Source, destination, and messages per picosecond.
 pub(super) type Pair = (EndpointId, EndpointId, f64);
 
-/// Whether the class creates its expected traffic throughout the run; only then does a load above
-/// the bound rule out a steady state.
+/// Returns whether the class creates its expected traffic throughout the run. Only then does a load
+/// above the bound rule out a steady state.
 pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[plan.reply_root(id).index()];
     let is_drawn = |source: &SourcePlan| match &source.messages {
@@ -64,7 +64,6 @@ fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     counts.into_iter().map(|(bytes, count)| (bytes, real(count.into()) / total)).collect()
 }
 
-/// Returns the messages created before the end of the run.
 fn scheduled<'a>(plan: &Plan, schedule: &'a [Scheduled]) -> impl Iterator<Item = &'a Scheduled> {
     let end = plan.stop.time;
     schedule.iter().filter(move |message| message.created < end)
@@ -192,7 +191,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Merges all pairs of a flow into one entry; if any were merged, the result is in ascending order.
+/// Merges all pairs of a flow into one entry, in ascending order if any were merged.
 fn merged(mut pairs: Vec<Pair>) -> Vec<Pair> {
     let ends = |pair: &Pair| (pair.0, pair.1);
     if pairs.is_sorted_by(|a, b| ends(a) < ends(b)) {

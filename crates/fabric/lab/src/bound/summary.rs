@@ -1,36 +1,36 @@
-//! Bound of a class in results and notes.
+//! Load bound of a class in results and notes.
 
 use super::{BoundKind, ClassBound, TrafficBound};
 use gingham_net::{ClassId, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Load bound of the traffic of a class on its routes, computed before the run.
+/// Load bound of a class's traffic on its routes, computed before the run.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct BoundSummary {
-    /// Channels that the bound considers: all of them, only those of hosts if packets choose their
-    /// paths adaptively, or none if there are too many pairs of hosts.
+    /// Channels that the bound considers: all channels, only host channels if packets choose their
+    /// paths adaptively, or none if there are too many host pairs.
     #[schemars(extend("x-unit" = ""))]
     pub bound_kind: BoundKind,
     /// Load that fills the fullest channel of the class if the loads of all classes scale together.
-    /// For replies, it is the load of the class that they reply to. Saturation occurs at or below
-    /// this load.
+    /// For replies, the load of the class that starts the chain of replies. Saturation occurs at or
+    /// below this load.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_load: Option<f64>,
-    /// Expected load of the fullest channel at the offered load of all classes, over its capacity.
-    /// For a backlogged class, that class alone counts, at a load of 1.
+    /// Expected load of the fullest channel at the offered load of all classes, as a fraction of
+    /// its capacity. A backlogged class counts alone, at a load of 1.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_share: Option<f64>,
     /// Name of the fullest channel.
     #[schemars(extend("x-unit" = ""))]
     pub bound_channel: Option<String>,
-    /// Flows of all classes that use the fullest channel.
+    /// Number of flows of all classes that use the fullest channel.
     #[schemars(extend("x-unit" = "flows"))]
     pub bound_flows: u64,
-    /// Expected load of the fullest channel into a destination, over its capacity.
+    /// Expected load of the fullest channel into a destination, as a fraction of its capacity.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_host_share: Option<f64>,
-    /// Name of the destination with that channel.
+    /// Name of the destination of that channel.
     #[schemars(extend("x-unit" = ""))]
     pub bound_host: Option<String>,
 }
@@ -53,7 +53,7 @@ impl BoundSummary {
 const CODE: &str = "load-above-bound";
 
 impl TrafficBound {
-    /// For each class, notes on channels whose offered traffic exceeds their capacity.
+    /// Returns notes on classes with a channel whose offered traffic exceeds its capacity.
     pub fn notes(&self, plan: &Plan) -> Vec<String> {
         let note = |id| {
             let bound = self.class(plan, id);

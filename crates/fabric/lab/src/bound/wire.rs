@@ -1,16 +1,15 @@
-//! Mean channel usage of the messages of a class.
+//! Mean channel usage of a class's messages.
 //!
 //! ```text
 //!   length drawn ──segmentation──► packets of at most L ──overhead, whole flits──► bytes on the wire
 //! ```
 //!
-//! Route bytes and marks of wormhole packets are consumed along the path, and counted for each
-//! packet and hop: a channel nearer to the destination carries fewer of them.
+//! Route bytes and marks of wormhole packets are consumed along the path, so a channel nearer to
+//! the destination carries fewer of them. They are counted for each packet and hop.
 
 use gingham_net::traffic::LengthPlan;
 use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};
 
-/// Limit on message lengths summed one by one; above it, neighbouring lengths are grouped.
 const LENGTHS_MAX: u32 = 1 << 17;
 /// Cut-off of an exponential distribution, in multiples of the mean; the tail has a probability
 /// below 1e-13.
@@ -28,8 +27,6 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Returns the bytes per message on a channel if the packet still has the path length `left`
-    /// ahead.
     #[inline]
     pub(super) fn bytes_on(&self, consumed: Consumed, left: PathLength) -> f64 {
         let Consumed { by_switch, by_host } = consumed;
@@ -39,7 +36,8 @@ impl Wire {
     }
 }
 
-/// Bytes consumed along the path; nonzero only for wormhole packets.
+/// Bytes consumed along the path, per switch and in-transit host; nonzero only for wormhole
+/// packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Consumed {
     by_switch: f64,
@@ -63,8 +61,8 @@ pub(super) struct Wires<'a> {
     switching: &'a Switching,
     routing: &'a RoutingScheme,
     lengths: Vec<(u32, f64)>,
-    /// Usage for each direct path; the last entry serves all paths via an intermediate switch,
-    /// equally likely.
+    /// Usage by direct path and number of switches. All equally likely paths via intermediate
+    /// switches share the last entry.
     known: [Vec<Option<Wire>>; RoutingScheme::PATHS_MAX + 1],
 }
 
@@ -100,8 +98,8 @@ impl<'a> Wires<'a> {
         sum
     }
 
-    /// Returns the probability that a message takes a path; if unknown before the run, it takes the
-    /// primary path.
+    /// Returns the probability that a message takes a path; a choice unknown before the run counts
+    /// as the primary path.
     fn probability_of(&self, path: PathId, length: u32) -> f64 {
         let by_default = f64::from(u8::from(path == PathId::PRIMARY));
         self.routing.probability(path, length).unwrap_or(by_default)
