@@ -11,8 +11,8 @@
 //! Properties of a single name are declared at its variant by doc comment, parameters, and
 //! extensions of the schema. `x-source` is paper and section, or "textbook". `x-needs` is a feature
 //! that only some switching kinds have. `x-example` is the value in one line, or all keys in
-//! several; the default is the bare name. Keys that an example leaves out are those of a 4x4 torus
-//! whose hosts send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
+//! several lines; the default is the bare name. Keys missing from an example are those of a 4x4
+//! torus whose hosts send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
 
 use super::support::SwitchingKind;
 use crate::scenario::{
@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 pub(super) struct Concept {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// Scenario keys that take the names. The first key, or a table around it, may need a feature.
+    /// Scenario keys that take the names. The first key, or an enclosing table, may need a feature.
     pub(super) keys: &'static [&'static str],
     pub(super) schema: fn() -> Value,
     /// Whether a switching kind supports a name; `None` if all kinds support all names.
@@ -133,7 +133,7 @@ fn admission() -> Value {
     variant(&mut schema_of::<Network>(), "admission")
 }
 
-/// Schema of the key `datelines`, which is one mechanism regardless of its value.
+/// Returns the schema of the key `datelines`, one mechanism whatever its value.
 fn datelines() -> Value {
     let key = schema_of::<Lanes>()["properties"]["datelines"].take();
     let mut mechanism = json!({ "const": "datelines" });
@@ -159,8 +159,8 @@ fn variant(table: &mut Value, name: &str) -> Value {
     variant
 }
 
-/// Whether a preset belongs to a kind: a paper's preset belongs to the kind it models, a
-/// technology's preset to every kind.
+/// Returns whether a switching kind supports a preset: a paper's preset belongs to the kind that it
+/// models, a technology's preset to every kind.
 fn is_asked(name: &str, kind: &SwitchingKind) -> bool {
     let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
     let asked = preset.expect("a preset has its name").modelled_kind();

@@ -1,5 +1,4 @@
-//! Scenario keys that only some switching kinds have: refusal elsewhere, and notes in the
-//! reference.
+//! Scenario keys of only some switching kinds: refusal elsewhere, and notes in the reference.
 //!
 //! A key or table declares the feature that it needs (`x-needs`), and its equivalent in five-stage
 //! switches (`x-instead`).
@@ -44,7 +43,7 @@ pub(super) fn schema_at(path: &str) -> &'static Value {
     SCENARIO.pointer(&pointer(path)).expect("a key of scenarios")
 }
 
-/// Returns the features that a key needs, followed by the features that its enclosing tables need.
+/// Returns the features that a key needs, followed by those that its enclosing tables need.
 pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
     // Keys below a choice of tables declare no features of their own.
@@ -54,8 +53,8 @@ pub(super) fn needs(key: &str) -> Vec<Feature> {
     needs
 }
 
-/// Returns the keys of a table that need a feature, by themselves or because the table needs it,
-/// with their equivalents in five-stage switches.
+/// Returns the keys of a table that need a feature, directly or through the table, with their
+/// equivalents in five-stage switches.
 fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'static str)> {
     let table = schema_at(path);
     let keys = table["properties"].as_object().expect("a table has keys");

@@ -1,14 +1,14 @@
 //! The switching kinds, and the support of a mechanism under each.
 //!
 //! ```text
-//!                   wormhole       virtual-lanes   packets
-//!   poisson         works          works           works
-//!   a crossbar      refused: why   works           refused: why
-//!   a paper's preset works         meaningless     meaningless
+//!                    wormhole       virtual-lanes   packets
+//!   poisson          works          works           works
+//!   a crossbar       refused: why   works           refused: why
+//!   a paper's preset works          meaningless     meaningless
 //! ```
 //!
-//! A new kind is one entry of [`KINDS`]: its features determine every cell of its column, and the
-//! scenario keys that it has (`keys`).
+//! A new kind is one entry of [`KINDS`]: its features determine its column and its scenario keys
+//! (`keys`).
 
 use crate::scenario::{Network, SwitchingParameters};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct SwitchingKind {
     pub example: &'static str,
     #[serde(skip)]
     pub(super) called: &'static str,
-    /// Features of this kind that some other kind lacks.
+    /// Features that some other kind lacks.
     #[serde(skip)]
     pub(super) features: &'static [Feature],
 }
@@ -58,8 +58,8 @@ impl SwitchingKind {
     }
 }
 
-/// Property of the networks of some kinds. Keys and mechanisms that need it declare it in the
-/// extension `x-needs` of their schema.
+/// Network feature of some switching kinds only. Keys and mechanisms declare the feature that they
+/// need in the schema extension `x-needs`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Feature {
@@ -69,7 +69,7 @@ pub(super) enum Feature {
     Lanes,
     /// Five-stage switches that move flits over lanes.
     FiveStages,
-    /// Hosts that re-inject packets of others.
+    /// Hosts that re-inject packets of other hosts.
     InTransitHosts,
     /// Switches that keep whole packets at their inputs.
     WholePackets,
@@ -93,7 +93,6 @@ impl Feature {
         Some(serde_json::from_value(name).expect("`x-needs` names a feature"))
     }
 
-    /// Returns the reason for refusing the feature under kinds that lack it.
     pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::SlackBuffers => "belongs to wormhole networks",
@@ -169,14 +168,14 @@ pub const KINDS: [SwitchingKind; 3] = [
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "support", rename_all = "lowercase")]
 pub enum Support {
-    /// Allowed combination.
+    /// Supported combination.
     Works,
-    /// Refused combination, with the reason for the message.
+    /// Refused combination.
     Refused {
-        /// Reason of the refusal.
+        /// Reason for the refusal.
         reason: &'static str,
     },
-    /// Combination that does not exist.
+    /// Combination that has no meaning.
     Meaningless,
 }
 

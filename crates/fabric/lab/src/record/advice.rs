@@ -12,11 +12,10 @@ const SAFE_OF_BOUND: f64 = 0.9;
 /// Safety factor on the estimated length of a run.
 const MARGIN: f64 = 1.1;
 
-/// Messages of a run that ends after a number of messages; each of its 20 sections then usually has
-/// some.
+/// Lower limit of an advised `stop.messages`; each of the run's 20 sections then usually has some
+/// messages.
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
-/// Limit on the decimal places of a percentage.
 const DIGITS_MAX: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -69,8 +68,8 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     format!("let the run last about {} (stop.time)", formatted(enough_ps))
 }
 
-/// Explains that sources of a class, or of a class that it waits for, had ended: a longer run would
-/// not create more messages.
+/// Explains that the sources of this or a requesting class had ended, so that a longer run would
+/// create no more messages.
 fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     let end = view.report.window().end;
     let classes = &view.plan().classes;
@@ -90,8 +89,8 @@ pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
 
 /// Advises a lower load for a saturated class.
 ///
-/// The load accepted past saturation may exceed the capacity of the fullest channel for every flow.
-/// The advised load therefore also leaves capacity on every channel for the other classes.
+/// Past saturation, accepted load may exceed a load at which the fullest channel carries every
+/// flow. The advised load therefore also leaves capacity on every channel for the other classes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();
@@ -155,7 +154,8 @@ pub(super) fn percent(share: f64) -> String {
     if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// Formats a share and its interval as percentages, with two significant digits of the interval.
+/// Formats a share and its half-width as percentages, with two significant digits of the
+/// half-width.
 pub(super) fn share(estimate: Estimate) -> String {
     let [mean, half] = [estimate.mean, estimate.half_width.unwrap_or(0.0)].map(|it| 100.0 * it);
     let tenths = std::iter::successors(Some(1.0), |unit| Some(unit / 10.0)).take(DIGITS_MAX);

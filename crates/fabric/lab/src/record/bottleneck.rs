@@ -1,9 +1,9 @@
 //! Bottlenecks of a run.
 //!
 //! ```text
-//!   expected loads (`bound`) ── above the capacity of a channel ──────────┐
+//!   expected loads (`bound`) ── above the capacity of a channel ───────────┐
 //!   payload by endpoint (`served`) ── a destination or sender falls behind ├─► `saturated`, with the names
-//!   counts of channels ── the three busiest ──────────────────────────────► record, with flows by name
+//!   counts of channels ── the three busiest ───────────────────────────────► record, with flows by name
 //! ```
 
 use super::links::Link;
@@ -26,20 +26,18 @@ pub struct BusyChannel {
     pub channel: String,
     /// Utilisation: share of the window with flits on the channel.
     pub utilisation: f64,
-    /// Half-width of the utilisation.
+    /// Half-width of the 95 % confidence interval of the utilisation.
     pub utilisation_half_width: Option<f64>,
-    /// Offered traffic as a share of the channel's capacity, without backlogged classes; `None` if
-    /// packets choose their path by the state of the network, or a class has too many pairs of
-    /// hosts.
+    /// Offered traffic as a share of the channel's capacity, without backlogged classes; missing if
+    /// packets choose their path by the state of the network, or a class has too many host pairs.
     pub expected_share: Option<f64>,
-    /// Number of flows whose paths use the channel; missing if packets choose their path by the
-    /// state of the network.
+    /// Number of flows whose paths use the channel; missing like `expected_share`.
     pub flows: Option<u64>,
     /// Some of these flows by name.
     pub examples: Vec<String>,
 }
 
-/// Busiest channels in descending order of load; ties keep the order of channels.
+/// Returns the busiest channels in descending order of load; ties keep the order of channels.
 pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
     let mut busy: Vec<(ChannelId, Estimate)> =
         links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();

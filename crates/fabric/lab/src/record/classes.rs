@@ -19,22 +19,22 @@ const PS_PER_S: f64 = 1e12;
 
 /// Loads, latencies and message counts of a class.
 ///
-/// Loads are fractions of the senders' links. A half-width is that of the 95 % interval, and
-/// missing if there were too few measurements for one.
+/// Loads are fractions of the senders' link capacity. Half-widths are those of 95 % confidence
+/// intervals, and missing if there were too few measurements.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct ClassSummary {
     /// Name of the class.
     pub name: String,
-    /// Number of sending hosts; a host with several ports counts once a port.
+    /// Number of sending hosts; a host with several ports counts once per port.
     #[schemars(extend("x-unit" = "hosts"))]
     pub hosts: usize,
-    /// Assessment of the class: whether it reached a steady state that was measured well enough.
+    /// Whether the class reached a steady state that was measured well enough.
     #[schemars(extend("x-unit" = ""))]
     pub verdict: Verdict,
-    /// Reason of the verdict, and advice for the next run.
+    /// Reason for the verdict, and advice for the next run.
     pub verdict_reason: String,
-    /// Start of the window of the class, in picoseconds: that of the run, unless the class does not
-    /// settle.
+    /// Start of the measurement window of the class, in picoseconds: that of the run, or half of
+    /// the run if the class reached no steady state before.
     #[schemars(extend("x-unit" = "ps"))]
     pub warm_up_ps: u64,
     /// Load set by the scenario, payload only, over the active time of the class; missing for a
@@ -44,51 +44,50 @@ pub struct ClassSummary {
     /// Load that the sources generated in the window, payload only.
     #[schemars(extend("x-unit" = "1"))]
     pub generated_load: f64,
-    /// Load that was delivered in the window, payload only.
+    /// Load delivered in the window, payload only.
     #[schemars(extend("x-unit" = "1"))]
     pub accepted_load: f64,
-    /// Half-width of the accepted load.
+    /// Half-width of the 95 % confidence interval of `accepted_load`.
     #[schemars(extend("x-unit" = "1"))]
     pub accepted_load_half_width: Option<f64>,
     /// Payload delivered in the window, in bytes per second, over all hosts of the class.
     #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_bytes_per_s: f64,
-    /// Bytes delivered in the window, with headers, route bytes and trailers as they leave the
-    /// source, in bytes per second.
+    /// Wire bytes delivered in the window, in bytes per second, with the headers, route bytes and
+    /// trailers that leave the source.
     #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_wire_bytes_per_s: f64,
-    /// Wire bytes delivered in the window, in flits for each sending host and flit time of its
-    /// link.
+    /// Wire bytes delivered in the window, in flits per sending host and flit time of its link.
     #[schemars(extend("x-unit" = "flits"))]
     pub accepted_flits_per_host_cycle: f64,
     /// Service of the least served endpoints.
     #[serde(flatten)]
     pub served: ServedSummary,
-    /// Load bound of its traffic on its routes.
+    /// Load bound of the class's traffic on its routes.
     #[serde(flatten)]
     pub bound: BoundSummary,
     /// Number of messages created in the window.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_created: u64,
-    /// Messages created in the window and delivered in it or while they were followed.
+    /// Messages created in the window and delivered in the window or the follow time.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_followed: u64,
-    /// Messages created in the window and still in flight when following ended.
+    /// Messages created in the window and still in flight at the end of the follow time.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_censored: u64,
     /// Followed messages delayed by policing: a packet waited for tokens.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_delayed: u64,
-    /// Followed messages demoted by policing: sent as the messages of another class.
+    /// Followed messages demoted by policing: sent as messages of another class.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_demoted: u64,
     /// Messages created in the window and dropped by policing: never sent.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_dropped: u64,
-    /// Mean latency from creation to delivery, in nanoseconds, of the followed messages.
+    /// Mean latency of the followed messages from creation to delivery, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_mean_ns: Option<f64>,
-    /// Half-width of the mean latency, in nanoseconds.
+    /// Half-width of the 95 % confidence interval of `latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_half_width_ns: Option<f64>,
     /// Longest latency, in nanoseconds.
@@ -100,86 +99,87 @@ pub struct ClassSummary {
     /// Mean latency from the first flit on the host's cable to delivery, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub network_latency_mean_ns: Option<f64>,
-    /// Half-width of the mean network latency, in nanoseconds.
+    /// Half-width of the 95 % confidence interval of `network_latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub network_latency_half_width_ns: Option<f64>,
     /// Mean latency from the first flit on the host's cable to the arrival of the head, in
     /// nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub head_latency_mean_ns: Option<f64>,
-    /// Half-width of the mean head latency, in nanoseconds.
+    /// Half-width of the 95 % confidence interval of `head_latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub head_latency_half_width_ns: Option<f64>,
     /// Mean number of switches traversed.
     #[schemars(extend("x-unit" = "switches"))]
     pub hops_mean: Option<f64>,
-    /// Half-width of the mean number of switches.
+    /// Half-width of the 95 % confidence interval of `hops_mean`.
     #[schemars(extend("x-unit" = "switches"))]
     pub hops_half_width: Option<f64>,
     /// Mean number of in-transit hosts of a message.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_mean: Option<f64>,
-    /// Half-width of the mean number of in-transit hosts.
+    /// Half-width of the 95 % confidence interval of `in_transit_hosts_mean`.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
-    /// Fairness (Jain's index) of the payload that its flows delivered in the window: from 1 if all
-    /// are equal down to 1 over their number; missing if flows are not counted.
+    /// Fairness (Jain's index) among the class's flows of the payload delivered in the window: from
+    /// 1 if all are equal down to 1 over their number; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness: Option<f64>,
-    /// Half-width of the fairness index.
+    /// Half-width of the 95 % confidence interval of `fairness`.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness_half_width: Option<f64>,
-    /// Share of the window that its flows spent waiting for acknowledgements with their windows
-    /// full, averaged over flows; missing if flows are not counted.
+    /// Share of the window that flows of the class spent waiting for acknowledgements with full
+    /// windows, averaged over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_window: Option<f64>,
-    /// Share of the window that its flows spent waiting for their rate limit, averaged over flows;
-    /// missing if flows are not counted.
+    /// Share of the window that flows of the class spent waiting for their rate limit, averaged
+    /// over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_rate_limit: Option<f64>,
-    /// Share of the window that its flows spent waiting for tokens, averaged over flows; missing if
-    /// flows are not counted.
+    /// Share of the window that flows of the class spent waiting for tokens, averaged over flows;
+    /// missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_tokens: Option<f64>,
-    /// Maximum number of acknowledgements queued in one adapter when one for a packet of this class
-    /// joined them, those for other classes included, over the whole run.
+    /// Maximum acknowledgement queue length of an adapter, of any class, when an acknowledgement
+    /// for a packet of this class joined the queue; over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub acks_waiting_max: usize,
-    /// Share of its packets acknowledged in the window that switches had marked; missing if none
-    /// was acknowledged, or only marked packets are.
+    /// Share of the class's packets acknowledged in the window that switches had marked; missing if
+    /// no packet was acknowledged, or only marked packets are acknowledged.
     #[schemars(extend("x-unit" = "1"))]
     pub packets_marked_share: Option<f64>,
-    /// Number of its data packets that switches marked because an input buffer was full, over the
-    /// whole run.
+    /// Number of data packets that switches marked because an input buffer was full, over the whole
+    /// run.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_marked_input: u64,
-    /// Number of its data packets that switches marked because too many packets waited for an
-    /// output, over the whole run.
+    /// Number of data packets that switches marked because too many packets waited for an output,
+    /// over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_marked_output: u64,
-    /// Frame statistics of its streams.
+    /// Frame statistics of the class's streams.
     #[serde(flatten)]
     pub frames: FrameSummary,
-    /// Admission outcomes of its streams.
+    /// Admission outcomes of the class's streams.
     #[serde(flatten)]
     pub admission: AdmissionSummary,
     /// Requested percentiles of latency, if there were enough messages.
     pub percentiles: Vec<PercentileSummary>,
 }
 
-/// A percentile of latency with its 95 % interval, in nanoseconds.
+/// A percentile of latency with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PercentileSummary {
     /// Percentage of the messages whose latency is at most `latency_ns`.
     #[schemars(extend("x-unit" = "%"))]
     pub percentile: f64,
-    /// The latency, within 1 % above the true one of these messages.
+    /// Latency in nanoseconds, up to 1 % above the true percentile of these messages.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_ns: f64,
-    /// Lower end of the interval.
+    /// Lower end of the confidence interval, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub low_ns: Option<f64>,
-    /// Upper end of the interval; missing if too few messages lie beyond.
+    /// Upper end of the confidence interval, in nanoseconds; missing if too few messages lie
+    /// beyond.
     #[schemars(extend("x-unit" = "ns"))]
     pub high_ns: Option<f64>,
 }
@@ -310,10 +310,8 @@ pub(crate) fn table(classes: &[ClassSummary]) -> Table {
         .build("classes", "one row per traffic class: the numbers of the summary")
 }
 
-/// A percentile with its class.
 #[derive(Serialize, JsonSchema)]
 struct PercentileRow<'a> {
-    /// Traffic class.
     #[schemars(extend("x-unit" = ""))]
     class: &'a str,
     #[serde(flatten)]

@@ -194,7 +194,6 @@ mod tests {
         }
     }
 
-    /// Reports a message of 1,000 bytes in a flow; times are in nanoseconds.
     fn carry(collector: &mut Collector, flow: usize, created_ns: u64, delivered_ns: u64) {
         let [created, delivered] = [created_ns, delivered_ns].map(|ns| Time::from_ps(1_000 * ns));
         let message = Message {
@@ -222,7 +221,7 @@ mod tests {
     }
 
     /// Reports three messages from `h1` to `h0`, held back for 0.4 us by the window and 0.1 us by
-    /// the rate limit, and one in the other direction.
+    /// the rate limit, and a message in the other direction.
     fn feed(collector: &mut Collector) {
         for flow in [0, 1] {
             collector.on_flow(FlowId::new(flow), key(flow));
@@ -266,8 +265,7 @@ mod tests {
         let names = ["class", "source", "destination", "messages_created", "messages_delivered"];
         let expected = [["data", "data"], ["h0", "h1"], ["h1", "h0"], ["1", "3"], ["1", "3"]];
         assert_eq!(columns(flows, &names), expected);
-        // 1,000 and 3,000 bytes in 1 us, in one of 63 sections or three; 600 ns over
-        // three.
+        // 1,000 and 3,000 bytes in 1 us, in one of 63 sections or three; 600 ns over three.
         let names = ["accepted_bytes_per_s", "latency_mean_ns", "held_window", "held_rate_limit"];
         let expected = [
             ["1000000000.000", "3000000000.000"],
@@ -348,7 +346,7 @@ mod tests {
                 window_steps: 3,
             };
         };
-        // A flit takes 6,250 ps; a step lasts 80 flit times.
+        // A flit takes 6,250 ps, and a step is 80 flit times.
         let sampled = |collector: &mut Collector| {
             for (ps, data_flits) in [(500_000, 40), (1_000_000, 60)] {
                 let count = ChannelCount { data_flits, ..ChannelCount::default() };

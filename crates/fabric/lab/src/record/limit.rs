@@ -1,9 +1,9 @@
-//! Detection of the key that limits a saturated class.
+//! Detection of the scenario key that limits a saturated class.
 //!
 //! ```text
-//!   payload accepted = rate of the policing           the rate
-//!                    = rate limit of the flows      the rate limit
-//!   neither, and windows were full half of the time   perhaps the window, or a slow network
+//!   accepted payload = policing rate                        the policing rate
+//!                    = rate limit of the flows              the rate limit
+//!   neither, and windows were full half of the time         perhaps the window, or a slow network
 //! ```
 //!
 //! Waiting alone is no evidence: a flow that waits for its rate limit might otherwise wait for its
@@ -16,20 +16,18 @@ use gingham_net::{ClassId, ClassPlan, Excess, Hold, Plan, REFILL_BYTES};
 use gingham_results::real;
 use gingham_topology::EndpointId;
 
-/// Tolerance within which the accepted payload counts as having reached a limit: its half-width,
-/// clamped to this range, as fractions of the limit.
+/// Range of the tolerance within which accepted payload counts as having reached a limit. The
+/// tolerance is its relative half-width, clamped to this range.
 const NEAR: [f64; 2] = [0.005, 0.02];
-/// Share of time with flows held back by full windows, above which the window may be the limit.
+/// Share of time that flows wait with full windows, above which the window may be the limit.
 const MUCH: f64 = 0.5;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Limit {
-    /// Limit by the rate of the token buckets.
     Policing,
-    /// Limit by the rate limit of each flow.
     FlowRate,
-    /// Possible limit by the window of each flow: `packets` is its size, and `held` the share of
-    /// time for which it held flows back.
+    /// Possible limit: flows with a window of `packets` waited for acknowledgements for a share
+    /// `held` of the time.
     Window { packets: u32, held: f64 },
 }
 
@@ -52,7 +50,7 @@ impl Limit {
     }
 }
 
-/// Accepted payload as a share of the policed rate; `None` if policing delays nothing.
+/// Returns accepted payload as a fraction of the policed rate; `None` if policing delays nothing.
 fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> Option<f64> {
     let policing = class.policing.as_ref().filter(|policing| policing.excess == Excess::Delay)?;
     let sources = class.sources.iter().zip(&policing.refill);
@@ -61,7 +59,7 @@ fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> 
     (!rates.is_empty()).then(|| accepted_bytes_per_ps / rates.iter().sum::<f64>())
 }
 
-/// Payload rate of flows as a share of their rate limit, averaged over the flows.
+/// Returns the payload rate of flows as a fraction of their rate limit, averaged over the flows.
 fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     let rate_limit = view.plan().classes[id.index()].rate_limit.as_ref()?;
     let refill = |source: EndpointId| rate_limit.refill[source.index()];
@@ -74,7 +72,6 @@ fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / real(shares.len() as u128))
 }
 
-/// Whether a rate is lower than that of the endpoint's link, and could therefore be raised.
 fn is_slower(plan: &Plan, endpoint: EndpointId, refill: Span) -> bool {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
     // Refill times are rounded to whole picoseconds per `REFILL_BYTES`.

@@ -1,4 +1,4 @@
-//! Table of links, one row for each channel.
+//! Table of links, with one row per channel.
 
 use super::view::RunView;
 use gingham_net::measure::{ChannelReport, Estimate, LinkSeries, LinkStep};
@@ -21,7 +21,7 @@ pub(crate) struct Link {
 /// Totals over all links.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct LinkTotals {
-    /// Data flits that started in the window, over all channels: flits of packets times hops.
+    /// Data flits that started in the window, summed over all channels: a flit counts once per hop.
     pub data_flits: u64,
     /// Control flits (STOP and GO) that started in the window.
     pub control_flits: u64,
@@ -31,7 +31,7 @@ pub struct LinkTotals {
     pub utilisation_max: f64,
 }
 
-/// Returns one row for each channel, except for channels to switch ports 0.
+/// Returns one row for each channel, except for channels to port 0 of a switch.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
     let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {

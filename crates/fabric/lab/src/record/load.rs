@@ -33,7 +33,7 @@ impl Capacity {
     }
 }
 
-/// Converts bytes in a span to a rate; 0 if the span is 0.
+/// Returns the rate in bytes per picosecond; 0 if the span is 0.
 #[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
 pub(super) fn bytes_per_ps(bytes: u64, span: Span) -> f64 {
     if span == Span::ZERO { 0.0 } else { bytes as f64 / span.as_ps() as f64 }

@@ -1,4 +1,4 @@
-//! Table of nodes of the fabric.
+//! Table of the fabric's nodes.
 
 use gingham_results::{Builder, Table};
 use gingham_topology::{Fabric, Guid, Node};

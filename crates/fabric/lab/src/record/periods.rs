@@ -1,17 +1,17 @@
 //! Check that a window has enough on-off periods to determine the mean load.
 //!
-//! Messages within an on period are evenly spaced: only the periods of an on-off source determine
-//! the uncertainty of its load. Let `n` such sources have rates `r_i`, and the on-time of each in a
-//! window the relative standard error `e_i` (an alternating renewal process,
-//! [`gingham_net::traffic::PeriodPlan::load_error`]). The relative standard error of the load of
-//! the class is then
+//! Messages within an on period are evenly spaced, so only the periods of an on-off source
+//! determine the uncertainty of its load. Let `n` sources have rates `r_i`, and their on-times in a
+//! window the relative standard errors `e_i` (an alternating renewal process,
+//! [`gingham_net::traffic::PeriodPlan::load_error`]). The relative standard error of the class's
+//! load is then
 //! ```text
 //!   sqrt( sum (r_i e_i)^2 ) / sum r_i
 //! ```
 //!
-//! *(ours)* Twice that must be at most a tenth, and the mean number of whole periods, on and off,
-//! of each source at least 40: two in each of the 20 batches of an interval, which are otherwise
-//! neither independent nor nearly normal. Replies have the periods of their requests.
+//! *(ours)* Twice this value must be at most a tenth. The mean number of whole periods, on and off,
+//! of each source must be at least 40: two in each of the 20 batches of an interval, which are
+//! otherwise neither independent nor nearly normal. Replies have the periods of their requests.
 
 use super::advice::percent;
 use super::verdict::Asked;
@@ -26,7 +26,7 @@ const WIDTH_MAX: f64 = 0.1;
 const STEP: f64 = 1.1;
 const STEPS_MAX: usize = 200;
 
-/// Source with on-off periods, and its share in the load of all sources that have periods.
+/// Periods of an on-off source, and its share of the load of all on-off sources.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn pooled_periods_must_fix_the_load_within_10_percent() {
         // Variance of the on-time in T: 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods the
-        // standard deviation is 143.1 us out of 800 us; twice that is 35.8 % for one source, and
-        // 10 % for n = 12.8.
+        // standard deviation is 143.1 us out of 800 us. Twice this value is 35.8 % for one source,
+        // and 10 % for n = 12.8.
         assert!(lack_of(12, 40).is_some());
         assert_eq!(lack_of(13, 40), None);
         // One source needs a window 12.8 times as long; 1.1^27 = 13.1.

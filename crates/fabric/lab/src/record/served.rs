@@ -8,16 +8,17 @@
 //!   destination d   delivered / created, of the payload destined for d
 //! ```
 //!
-//! Dally and Towles define throughput as the accepted traffic of the flow that is served least,
-//! relative to its share of the traffic matrix ("Principles and Practices of Interconnection
-//! Networks", Morgan Kaufmann 2004, section 23.1). Where every sender has one flow, that is the
-//! minimum over senders. Elsewhere flows are compared if counted one by one, else senders.
+//! Dally and Towles define throughput as the accepted traffic of the least served flow, relative to
+//! its share of the traffic matrix ("Principles and Practices of Interconnection Networks", Morgan
+//! Kaufmann 2004, section 23.1). If every sender has one flow, this is the minimum over senders.
+//! Otherwise flows are compared if counted individually, and senders if not.
 //!
 //! *(ours)*: the payload that a sender creates in a window varies by chance. A sender that creates
-//! less than its share is served fully if all of that is delivered; past saturation it may create
-//! more, and its accepted payload does not depend on that. Its load is therefore the larger of both
-//! values. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as
-//! many of its longest messages on, because a few messages stay undelivered by chance.
+//! less than its share is served fully if all of this payload is delivered. Past saturation, a
+//! sender may create more than its share without an effect on its accepted payload. The load of a
+//! sender is therefore the larger of both values. Because a few messages stay undelivered by
+//! chance, a flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as
+//! many of its longest messages on.
 
 use super::load::Capacity;
 use super::view::RunView;
@@ -44,19 +45,19 @@ pub struct ServedSummary {
     /// Name of the least served sender, or of the least served flow if flows are counted.
     #[schemars(extend("x-unit" = ""))]
     pub least_served: Option<String>,
-    /// Payload delivered in the window to the least served destination, over the payload created
-    /// for it.
+    /// Payload delivered in the window to the least served destination, as a fraction of the
+    /// payload created for it.
     #[schemars(extend("x-unit" = "1"))]
     pub least_served_destination_share: Option<f64>,
     /// Name of the least served destination.
     #[schemars(extend("x-unit" = ""))]
     pub least_served_destination: Option<String>,
-    /// Destinations whose backlog grew by more than a twentieth of the payload created for them,
+    /// Number of destinations whose backlog grew by more than 5 % of the payload created for them,
     /// and by more than chance.
     #[schemars(extend("x-unit" = "hosts"))]
     pub destinations_behind: usize,
-    /// Senders whose backlog grew by more than a twentieth of the payload that they created, and by
-    /// more than chance; 0 for a backlogged class.
+    /// Number of senders whose backlog grew by more than 5 % of the payload that they created, and
+    /// by more than chance; 0 for a backlogged class.
     #[schemars(extend("x-unit" = "hosts"))]
     pub senders_behind: usize,
 }
@@ -64,9 +65,10 @@ pub struct ServedSummary {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub(super) summary: ServedSummary,
-    /// Destinations that fall behind, the worst first, with the delivered share of their payload.
+    /// Destinations that fall behind, the worst first, with the delivered fraction of their
+    /// payload.
     pub(super) destinations: Vec<(String, f64)>,
-    /// Senders that fall behind, the worst first, with their delivered share.
+    /// Senders that fall behind, likewise.
     pub(super) senders: Vec<(String, f64)>,
 }
 
@@ -165,7 +167,7 @@ fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     least
 }
 
-/// Returns the senders' shares of the offered load; empty if there is no offered load.
+/// Returns each sender's load relative to the offered load; empty without an offered load.
 fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     let Some(offered) = plan.offered_load(id) else { return BTreeMap::new() };
     let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   no message ─► few latencies ─► few on-off periods ─► in the warm-up ─► no interval
-//!     ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
+//!     ─► wide interval ─► a trend ─► undetectable growth ─► wider than requested
 //! ```
 //!
-//! The first reason that applies is reported, because it makes the later ones less reliable. The
+//! Only the first applicable reason is reported, because it makes later ones less reliable. The
 //! advised length is long enough for all that apply. The error rates of these tests are in
 //! `docs/concepts/measurement.md`.
 
@@ -19,20 +19,20 @@ use gingham_net::measure::{ClassReport, WarmUp};
 
 /// Relative half-width of the confidence interval above which the mean latency counts as unknown.
 const WIDE: f64 = 0.2;
-/// Smallest change of latency over the window that counts as a trend, as a share of the mean.
+/// Smallest change of latency over the window that counts as a trend, as a fraction of the mean.
 const MATTERS: f64 = 0.1;
-/// Limit on the share of created messages that remain undelivered.
+/// Maximum fraction of created messages that remain undelivered.
 const LEFT_BEHIND: f64 = 0.05;
-/// Number of independent messages that usually determines the mean latency to a tenth; if the
-/// interval is still wider, the messages depend on each other.
+/// Number of independent messages that usually determines the mean latency to within a tenth. If
+/// the interval is still wider, the messages depend on each other.
 const MESSAGES_FOR_BURSTS: u64 = 500;
-/// Number of half-widths of the undelivered share that should usually fit below [`LEFT_BEHIND`].
+/// Number of half-widths of the undelivered fraction that should usually fit below [`LEFT_BEHIND`].
 const SAFE_HALF_WIDTHS: f64 = 2.0;
 /// Range of the factor by which a run with a trend should be longer.
 const LONGER: [f64; 2] = [2.0, 10.0];
 
 /// Minimum length of a window, in mean network latencies, for a growing backlog to indicate
-/// saturation; earlier, the backlog grows even in a network that carries its load.
+/// saturation. In a shorter window, the backlog grows even in a network that carries its load.
 const LATENCIES_MIN: f64 = 5.0;
 
 type Lack = (String, Need);
@@ -78,8 +78,8 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     lacks
 }
 
-/// Returns a lack if the window spans only a few mean network latencies, while the network still
-/// fills, or has no delivery.
+/// Reports a window with no delivery, or of only a few mean network latencies, while the network
+/// still fills.
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
     let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
@@ -131,7 +131,7 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
             "the backlog may grow by up to {most_percent} of what is created, for all that the run shows, and \
              {enough} is too much"
         );
-        // The mean undelivered share stays equal in a longer run; only its half-width shrinks.
+        // In a longer run the mean undelivered fraction stays equal; only its half-width shrinks.
         let safe = left.mean.max(0.0) + SAFE_HALF_WIDTHS * (most - left.mean);
         (reason, (safe / LEFT_BEHIND).clamp(LONGER[0], LONGER[1]))
     })
@@ -174,12 +174,11 @@ fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64
     })
 }
 
-/// Factor for the run length that gives each of 20 batches some messages.
+/// Returns the factor for the run length that gives each of 20 batches some messages.
 fn factor_for_interval(followed_messages: u64) -> f64 {
     (200.0 / real(followed_messages.max(1))).max(2.0)
 }
 
-/// Factor for the run length; see [`messages_for_backlog`].
 fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64 {
     let (true, Some(latency)) = (asked.open_loop, of.latency_ps) else { return 1.0 };
     let created = real(of.created.messages);
@@ -187,10 +186,10 @@ fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64
     messages_for_backlog(created, created * latency.mean / window_ps) / created
 }
 
-/// Number of messages that rules out a growing backlog, for a run of `created` messages with
-/// `in_flight` in flight. At the ends of a batch, the number in flight varies by its square root if
-/// the ends are far apart (Poisson distribution). A share of 2.09 sqrt(20 * 2 * in flight) / N of N
-/// messages in 20 batches therefore stays undelivered by chance. The first messages meet few
+/// Returns the number of messages that rules out a growing backlog, for a run of `created` messages
+/// with `in_flight` in flight. At the ends of a batch, if they are far apart, the number in flight
+/// varies by its square root (Poisson distribution). A fraction of 2.09 sqrt(20 * 2 * in flight) /
+/// N of N messages in 20 batches therefore stays undelivered by chance. The first messages meet few
 /// others, so their latencies are too low.
 fn messages_for_backlog(created: f64, in_flight: f64) -> f64 {
     let later = in_flight * (1.0 + 10.0 / created);

@@ -19,10 +19,10 @@ const ROOT: &str =
 pub struct TreeTotals {
     /// Number of searches for trees.
     pub samples: usize,
-    /// Time between searches, in picoseconds; the first search is one step after the beginning.
+    /// Time between searches, in picoseconds; the first search is one step after time zero.
     pub step_ps: u64,
-    /// Time of the last search, in picoseconds, or 0 if there was none; the end of the run may cut
-    /// the last step short.
+    /// Time of the last search, in picoseconds; 0 without a search. The end of the run may cut the
+    /// last step short.
     pub last_ps: u64,
     /// Number of searches that found a tree.
     pub samples_with_trees: usize,

@@ -24,25 +24,26 @@ const CHANNELS_NAMED: usize = 3;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The numbers describe a steady state, each mean with its interval.
+    /// The numbers describe a steady state, each mean with its confidence interval.
     Ok,
-    /// Like `ok`, in a run that drew some values once, such as phases, a permutation or the cables of its
-    /// fabric (`draws`). Its intervals cover the means of a longer run with the same seed; other
-    /// seeds may have other means. `gingham run --replications N` measures over seeds.
+    /// Like `ok`, in a run that drew some values once, such as phases, a permutation or the cables
+    /// of its fabric (`draws`). Its confidence intervals cover the means of a longer run with the
+    /// same seed; other seeds may have other means. `gingham run --replications N` measures over
+    /// seeds.
     OkOfDraw,
-    /// The workload ended within the run, and every message that policing did not drop was delivered.
-    /// The numbers describe the whole workload, not a steady state; `makespan_ps` has the time of the
-    /// last delivery.
+    /// The workload ended within the run, and every message that policing did not drop was
+    /// delivered. The numbers describe the whole workload, not a steady state; `makespan_ps` has
+    /// the time of the last delivery.
     Finished,
-    /// No steady state was measured, or too little of it. An interval is missing, or wider than a
-    /// fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not end in the
-    /// first half of the run. Or latencies or a backlog have a trend over the window. Or the run
-    /// cannot rule out that the backlog grows by a twentieth of the created messages.
+    /// No steady state was measured for long enough. Either a confidence interval is missing, or
+    /// wider than a fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not
+    /// end in the first half of the run. Or latencies or a backlog have a trend over the window. Or
+    /// the backlog may grow by more than 5 % of the created messages.
     NotConverged,
-    /// A class was offered more than the network accepted, and its source queues grew. Or its
-    /// routes offer a channel more than its capacity, or a destination or sender falls behind. Its
-    /// accepted load is that at this offered load; at a lower offered load more may be accepted.
-    /// Its latencies reflect only the length of the run.
+    /// A class offered more than the network accepted, and its source queues grew. Or its routes
+    /// offer a channel more than its capacity, or a destination or sender falls behind. The
+    /// accepted load applies to this offered load; at a lower offered load more may be accepted.
+    /// Latencies reflect only the length of the run.
     Saturated,
     /// The run was ended early, as by Ctrl-C. The numbers describe the simulated part.
     Interrupted,
@@ -51,7 +52,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Name of the verdict in results.
+    /// Returns the name of the verdict in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",

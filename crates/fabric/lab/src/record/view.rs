@@ -1,4 +1,4 @@
-//! A run as the input of its record.
+//! Inputs of a record: the compiled scenario and the simulation.
 
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;

@@ -1,7 +1,7 @@
 //! A switch as its data sheet describes it, and the parameters that each switching kind derives.
 //!
 //! ```text
-//!                    switch_delay             port_buffer, shared out among the lanes
+//!                    switch_delay             port_buffer, divided among the lanes
 //!   wormhole         setup_delay              slack buffer, STOP at 7/10, GO at 1/2
 //!   virtual lanes    pipeline_cycles          flits of each lane
 //!   whole packets    forwarding_delay         bytes of each lane
@@ -23,21 +23,18 @@ use serde::Deserialize;
 /// to 0, because a routing cycle would reduce the rate by a gap between packets.
 const STAGES: u64 = 4;
 
-/// Largest depth of a lane, in flits.
 const DEPTH_MAX: u64 = 65_535;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
-/// Length of the mark that precedes the remaining route at an in-transit host.
+/// Length of the mark in front of the remaining route at an in-transit host.
 const MARK: Bytes = Bytes(2);
 
-/// Link rate if none is given.
+/// Default link rate.
 pub(super) const RATE: Rate = Rate::from_bytes_per_second(1_000_000_000);
 
-/// Flit size if none is given.
 const FLIT: Bytes = Bytes(64);
 
-/// Network sections of a preset and of a scenario; keys of the scenario take precedence.
 #[derive(Clone, Copy)]
 pub(super) struct Layers<'a> {
     pub(super) preset: &'a Network,
@@ -62,14 +59,13 @@ impl<'a> Layers<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Datasheet {
-    /// Time from the first byte of a packet at one port to its first byte at another.
+    /// Time from the first byte of a packet at an input port to its first byte at an output port.
     switch_delay: Span,
     /// Buffer of an input port, shared by all lanes.
     port_buffer: Bytes,
-    /// Largest grant of flow control on a lane.
+    /// Largest flow control grant on a lane.
     lane_buffer_max: Option<Bytes>,
-    /// Time from the arrival of a pause frame until the sender applies it, if flow control is by
-    /// pauses.
+    /// Time from the arrival of a pause frame until the sender applies it.
     pause_response_time: Option<Span>,
     /// Usual payload of a packet, if the technology has one.
     pub(super) packet: Option<Bytes>,

@@ -17,7 +17,7 @@ pub enum DatelineChoice {
 }
 
 impl DatelineChoice {
-    /// Returns the rule, or `None` without datelines.
+    /// Returns the rule; `None` without datelines.
     pub fn rule(self) -> Option<DatelineRule> {
         match self {
             Self::Without => None,

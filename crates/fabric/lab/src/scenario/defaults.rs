@@ -1,7 +1,7 @@
 //! Defaults that follow from the fabric.
 //!
 //! ```text
-//!   speeds of cables ──fastest generation──► network.preset ──a packet carries──► traffic.*.length, traffic.*.segmentation
+//!   cable speeds ──fastest generation──► network.preset ──packet payload──► traffic.*.length, .segmentation
 //! ```
 //!
 //! The fastest generation decides, because a switch is as new as its fastest port.
@@ -23,7 +23,7 @@ pub(crate) fn completed(
     completed.scenario.network.preset = Some(preset);
     let file = preset.file();
     if let Some(packet) = file.datasheet.packet {
-        // A packet length equal to the preset's limit also follows a limit in the scenario, up or
+        // A packet payload equal to the preset's limit also follows the scenario's limit, up or
         // down.
         let is_longest = file.network.packet_max == Some(packet);
         let limited = |most| if is_longest { most } else { packet.min(most) };
@@ -90,7 +90,6 @@ fn generations(fabric: &Fabric) -> impl Iterator<Item = Generation> {
     fabric.cables().iter().filter_map(generation)
 }
 
-/// Returns the InfiniBand generation of a cable; the width may be unknown.
 fn generation(cable: &Cable) -> Option<Generation> {
     match (cable.speed, cable.partial_speed) {
         (Some(LinkSpeed::InfiniBand { generation, .. }), _)

@@ -22,22 +22,23 @@ pub struct Lanes {
         #[serde(flatten)]
         arbiters: LaneArbiters
     ] {
-        /// Number of lanes of every channel, from 1 to 16. Default: the preset's.
+        /// Number of lanes of every channel, from 1 to 16. Default: from the preset.
         value count: i64,
     }
     [written] {
-        /// Lanes that each virtual lane (VL) owns if imported tables map service levels to VLs. VL
-        /// `v` owns the lanes from `v * per_vl` on, and a packet takes any lane of its VL. Default:
-        /// the lanes of a channel shared out equally among the VLs up to the highest in use.
+        /// Number of lanes that each virtual lane (VL) owns if imported tables map service levels
+        /// to VLs. VL `v` owns the lanes from `v * per_vl` on, and a packet takes any lane of its
+        /// VL. Default: the lanes of a channel are divided equally among the VLs up to the highest
+        /// in use.
         #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         only per_vl: Option<i64>,
         /// Whether the lanes of a class are divided into dateline classes, so that rings of
-        /// switches are free of deadlock. With `true` or `"by-hop"` a packet moves to a higher
-        /// dateline class when it crosses a dateline. With `"by-wrap"` it uses the higher class
-        /// throughout a dimension whose dateline it will cross, which balances the two. Default: by
-        /// hop if dimension-order routing needs datelines and every class has enough lanes, and
-        /// none otherwise.
+        /// switches are free of deadlock. With `true` or `"by-hop"`, a packet moves to a higher
+        /// dateline class when it crosses a dateline. With `"by-wrap"`, it uses the higher class
+        /// throughout a dimension whose dateline it will cross, which balances the load of the two
+        /// classes. Default: `true` if dimension-order routing needs datelines and every class has
+        /// enough lanes, and `false` otherwise.
         #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV; by wrap: Scott and Thorson 1994"))]
         #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
 network.lanes = { count = 2, datelines = true }"#))]
@@ -50,55 +51,57 @@ network.lanes = { count = 2, datelines = true }"#))]
         #[serde(flatten)]
         lanes: LaneParameters
     ] {
-        /// Capacity of a lane buffer at the end of a channel, in flits: one value for
-        /// all lanes, or a list with a value for each. Default: the preset's.
+        /// Capacity of a lane buffer at the end of a channel, in flits: one value for all lanes, or
+        /// a list with a value for each. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value depth: PerLane<i64>,
-        /// Size of a flit. Default: the preset's.
+        /// Size of a flit. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value flit: Bytes,
         /// Forwarding of packets to the next switch: one value for all lanes, or a list with a
-        /// value for each. Default: the preset's.
+        /// value for each. Default: from the preset.
         value forwarding: PerLane<Forwarding>,
-        /// Capacity of an output lane of a switch, in flits waiting for the link: one value for
-        /// all lanes, or a list with a value for each. Default: as many as the lane buffers hold. With 0 for all lanes
-        /// outputs have no queue: a flit crosses only if a credit is available, and takes it then.
+        /// Capacity of an output lane of a switch, in flits waiting for the link: one value for all
+        /// lanes, or a list with a value for each. Default: the capacity of the lane buffers. With
+        /// 0 for all lanes, outputs have no queue: a flit crosses the switch only if a credit is
+        /// available, and then takes this credit.
         #[schemars(extend("x-needs" = "five-stages"))]
         open output_depth: PerLane<i64>,
         /// Cycles from the arrival of a flit at a switch to its lane buffer. This pipeline accepts
-        /// a flit every cycle: it models switches with a higher delay and an unchanged rate.
-        /// Default: the preset's.
+        /// a flit every cycle, which models switches with a higher delay and an unchanged rate.
+        /// Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value pipeline_cycles: i64,
-        /// Cycles of route computation before a packet requests its output. The next packet of the
-        /// lane is routed afterwards. Default: the preset's.
+        /// Cycles of route computation before a packet requests its output. Route computation for
+        /// the next packet of the lane starts afterwards. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value routing_cycles: i64,
         /// Cycles until a credit reaches its sender. Default: the delay of the cable.
         #[schemars(extend("x-source" = "Jiang et al. 2013, credit_delay"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         open credit_delay: i64,
-        /// When an output lane can be granted to another packet. Default: the preset's.
+        /// When an output lane can be granted to another packet. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value reallocation: Reallocation,
         /// VC allocation: how packets that request an output are matched with its lanes. Default:
-        /// the preset's.
+        /// from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value vc_allocator: VcAllocator,
-        /// Number of flits that cross a switch in a cycle. Default: the preset's.
+        /// Number of flits that cross a switch in a cycle. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar: Crossbar,
         /// Switch allocation: how inputs and outputs of a multiplexed crossbar are matched.
-        /// Default: the preset's.
+        /// Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value allocator: Allocator,
-        /// Crossbar inputs of an input port: how many of its lanes cross a multiplexed crossbar in
-        /// a cycle. The lane number determines the crossbar input. Default: the preset's.
+        /// Number of crossbar inputs of an input port, and thus of its lanes that can cross a
+        /// multiplexed crossbar in a cycle. The lane number determines the crossbar input. Default:
+        /// from the preset.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, input_speedup"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value input_speedup: i64,
-        /// Crossbar outputs of an output port: how many flits it takes from a multiplexed crossbar in a
-        /// cycle, for different lanes. Default: the preset's.
+        /// Number of crossbar outputs of an output port, and thus of flits, for different lanes,
+        /// that it accepts from a multiplexed crossbar in a cycle. Default: from the preset.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, output_speedup; by output lane is ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value output_speedup: i64,
@@ -107,18 +110,19 @@ network.lanes = { count = 2, datelines = true }"#))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar_input: Scheduler,
         /// How an output port of a multiplexed crossbar chooses among its lanes that can accept a
-        /// flit, and thereby the input that it grants. Default: it grants input ports by round
-        /// robin, regardless of their lanes.
+        /// flit, which determines the input that it grants. Default: round robin among input ports,
+        /// regardless of their lanes.
         #[schemars(extend("x-needs" = "five-stages"))]
         open crossbar_output: Scheduler,
-        /// Number of its own packets that a host may send concurrently. Default: the preset's.
+        /// Number of its own packets that a host may send concurrently. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value injection: Injection,
     }
     /// Arbiters of the ports that send on cables.
     #[derive(Default)]
     [LaneArbiters] {
-        /// How an output of a switch chooses the lane that sends on its cable. Default: round robin.
+        /// How an output of a switch chooses the lane that sends on its cable. Default: round
+        /// robin.
         value link_output: Scheduler,
         /// How an adapter chooses the lane that sends on its cable. Default: round robin.
         value adapter_port: Scheduler,
@@ -126,22 +130,22 @@ network.lanes = { count = 2, datelines = true }"#))]
 }
 }
 
-/// How packets of a lane go on to the next switch.
+/// Forwarding of a lane's packets to the next switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// A packet is forwarded as soon as there is buffer space for its head, and may then occupy
+    /// Forwards a packet as soon as there is buffer space for its head. The packet may then occupy
     /// several switches.
     #[schemars(extend("x-source" = "Dally and Seitz 1987", "x-needs" = "partial-forwarding"))]
     Wormhole,
-    /// A packet is forwarded only if the next lane has space for all of it, so it never occupies
-    /// several switches for long (Kermani and Kleinrock 1979).
+    /// Forwards a packet only if the next lane has space for all of it, so that a packet never
+    /// occupies several switches for long (Kermani and Kleinrock 1979).
     #[schemars(extend("x-source" = "Kermani and Kleinrock 1979"))]
     VirtualCutThrough,
 }
 
 impl LaneArbiters {
-    /// Arbiters that choose per packet, for switches that send only whole packets.
+    /// Returns the arbiters that choose per packet, for switches that send only whole packets.
     pub(super) fn by_packet(self) -> Self {
         Self {
             link_output: self.link_output.by_packet(),
@@ -151,8 +155,8 @@ impl LaneArbiters {
 }
 
 impl Default for PipelineParameters {
-    /// Parameters of Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128 bits, five
-    /// stages, a multiplexed crossbar.
+    /// Returns the parameters of Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128
+    /// bits, five stages, a multiplexed crossbar.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default(), count: 16 },
@@ -186,7 +190,7 @@ pub enum PerLane<T> {
 }
 
 impl<T: Copy> PerLane<T> {
-    /// One value per lane; the error is the length of a list that does not match `count`.
+    /// Returns one value per lane; the error is the length of a list that does not match `count`.
     pub(crate) fn by_lane(&self, count: usize) -> Result<Vec<T>, usize> {
         match self {
             Self::All(value) => Ok(vec![*value; count]),

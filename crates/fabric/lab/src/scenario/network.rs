@@ -18,22 +18,22 @@ pub struct Network {
         /// the fabric if cable speeds are known, and `myrinet-1280` otherwise. An ibnetdiscover
         /// dump without speeds requires a preset.
         only preset: Option<Preset>,
-        /// How switches forward packets. Default: `packets` under presets of InfiniBand and
-        /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet.
+        /// How switches forward packets. Default: `packets` under InfiniBand presets and
+        /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under Myrinet presets.
         only switching: Option<SwitchingName>,
     }
     /// Link and packet parameters common to all switching kinds.
     [LinkParameters] {
-        /// Rate of every cable. It overrides the speeds in the fabric and the preset.
+        /// Rate of every cable. Overrides the speeds in the fabric and the preset.
         value link_rate: Rate,
-        /// Length of cables without a length in the fabric. Default: the preset's.
+        /// Length of cables without a length in the fabric. Default: from the preset.
         value cable_length: Length,
-        /// Propagation delay of one metre of cable. Default: the preset's.
+        /// Propagation delay of one metre of cable. Default: from the preset.
         value delay_per_metre: Span,
-        /// Delay that forward error correction adds to every cable. Default: the preset's.
+        /// Delay that forward error correction adds to every cable. Default: from the preset.
         value fec_delay: Span,
-        /// Largest payload of a packet, which `segmentation` may not exceed. Default: 4 KiB under
-        /// presets of InfiniBand, the payload of a packet under those of RoCE; no limit under others.
+        /// Largest payload of a packet and upper limit of `segmentation`. Default: 4 KiB under
+        /// InfiniBand presets, the packet payload under RoCE presets; no limit under others.
         open packet_max: Bytes,
     }
     /// Parameters of wormhole switches with slack buffers, STOP and GO.
@@ -43,31 +43,31 @@ pub struct Network {
         #[serde(flatten)]
         header: RouteHeader
     ] {
-        /// Time from reading a header to the request for its output. Default: the preset's.
+        /// Time from reading a header to the request for its output. Default: from the preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "a switch takes network.lanes.routing_cycles to find an output"))]
         value routing_delay: Span,
-        /// Time from the grant of an output to its first flit. Default: the preset's.
+        /// Time from the grant of an output to its first flit. Default: from the preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "its five stages take the place of a set-up delay"))]
         value setup_delay: Span,
-        /// Input buffer of every switch port, in flits, used exactly as given. Default: the
-        /// preset's, enlarged if a cable needs more.
+        /// Input buffer of every switch port, in flits; a value set here is never changed. Default:
+        /// from the preset, enlarged if a cable needs more.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "its buffers are those of the lanes, network.lanes.depth"))]
         value slack: SlackBuffer,
     }
     [written] {
-        /// Header and trailer bytes. Default: the preset's.
+        /// Header and trailer bytes. Default: from the preset.
         only header: Option<Header>,
-        /// How a switch chooses among packets for the same output. Default: the preset's.
+        /// How a switch chooses among packets for the same output. Default: from the preset.
         only arbitration: Option<Arbitration>,
-        /// Which packets switches mark as they read their heads. None by default.
+        /// Which packets switches mark as they read their heads. Default: none.
         only marking: Option<Marking>,
         /// Handling of in-transit packets at hosts.
         #[schemars(extend("x-needs" = "in-transit-hosts"))]
         only in_transit: InTransit,
-        /// Channel adapters with a send buffer for posted messages. Without them a message enters
+        /// Channel adapters with a send buffer for posted messages. Without them, a message enters
         /// its queue when it is created, whatever the length of the queue.
         only adapters: Option<Adapters>,
         /// Admission control of streams: a probe reserves the rate of a stream at every node of its
@@ -79,21 +79,21 @@ pub struct Network {
 load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
         only admission: Option<Admission>,
-        /// Hosts that crash during the run. None by default.
+        /// Hosts that crash during the run. Default: none.
         only crashes: Vec<Crash>,
-        /// Lanes, crossbar and schedulers. Default: the preset's.
+        /// Lanes, crossbar and schedulers. Default: from the preset.
         #[schemars(extend("x-needs" = "lanes"))]
         only lanes: Lanes,
-        /// Buffers of whole packets, and how switches read them. Default: the preset's.
+        /// Buffers of whole packets, and how switches read them. Default: from the preset.
         #[schemars(extend("x-needs" = "whole-packets"))]
         only packets: Packets,
     }
 }
 }
 
-/// Hosts that crash. From the crash on they create no messages and ignore responses to probes,
-/// which leaves the reservations of their streams in place. Messages created earlier still leave,
-/// and arriving packets are accepted.
+/// Hosts that crash. After the crash, they create no messages and ignore responses to probes, which
+/// leaves the reservations of their streams in place. Messages created earlier are still sent, and
+/// arriving packets are accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crash {
@@ -107,17 +107,17 @@ section! {
 /// Bytes that travel with the payload of a packet.
 #[derive(Copy, Eq)]
 pub struct Header {
-    /// The header of wormhole networks, which switches and in-transit hosts consume.
+    /// Header of wormhole networks, which switches and in-transit hosts consume.
     #[derive(Copy, Eq)]
     [RouteHeader] {
         /// Whether the packet carries one route byte for each switch, which the switch consumes.
-        /// Default: the preset's.
+        /// Default: from the preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the route"))]
         value route_bytes: bool,
         /// Bytes before the rest of the route, one group for each in-transit host. They mark the
         /// packet as in transit and give the length of the remaining route; the host strips them.
-        /// Default: the preset's.
+        /// Default: from the preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the marks"))]
         value mark_bytes: Bytes,
@@ -125,16 +125,16 @@ pub struct Header {
     /// Bytes beside the payload of every packet.
     #[derive(Copy, Eq)]
     [HeaderParameters] {
-        /// Type bytes before the payload. Default: the preset's.
+        /// Type bytes before the payload. Default: from the preset.
         value type_bytes: Bytes,
-        /// Trailer bytes (checksum) after the payload. Default: the preset's.
+        /// Trailer bytes (checksum) after the payload. Default: from the preset.
         value trailer_bytes: Bytes,
     }
 }
 }
 
 impl Default for LinkParameters {
-    /// Ideal cables; every preset sets all of these except the limit on packets.
+    /// Returns ideal cables. Every preset sets all values except the limit on packets.
     fn default() -> Self {
         Self {
             link_rate: RATE,
@@ -147,8 +147,8 @@ impl Default for LinkParameters {
 }
 
 impl Network {
-    /// Parameters in effect. Keys of another switching kind have no effect here: the compilation
-    /// rejects them.
+    /// Returns the parameters in effect. Keys of other switching kinds have no effect here: the
+    /// compilation rejects them.
     pub fn parameters(&self) -> Parameters {
         let PresetFile { network: preset, datasheet, .. } = self.preset().file();
         let layers = Layers { preset, written: self };
@@ -164,13 +164,13 @@ impl Network {
         }
     }
 
-    /// Configured preset, or the default.
+    /// Returns the configured preset, or the default.
     pub fn preset(&self) -> Preset {
         self.preset.unwrap_or(Preset::DEFAULT)
     }
 
-    /// Description for titles, such as `infiniband-ndr (whole packets, oldest-first)`: preset,
-    /// switching kind, arbitration rule, and a note if the preset was changed.
+    /// Describes the network for titles, such as `infiniband-ndr (whole packets, oldest-first)`:
+    /// preset, switching kind, arbitration rule, and a note if the preset was changed.
     pub fn describe(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",

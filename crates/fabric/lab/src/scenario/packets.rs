@@ -11,7 +11,7 @@ section! {
 /// Switches that keep whole packets in a buffer of each input and lane (Santos et al. 2002, section
 /// III).
 pub struct Packets {
-    /// Parameters of the switch of whole packets.
+    /// Parameters of the whole-packet switch.
     [
         PacketsParameters,
         /// Lane parameters.
@@ -20,30 +20,33 @@ pub struct Packets {
         /// Limits on overtaking.
         overtaking: OvertakingParameters
     ] {
-        /// Time from the arrival of the first byte at a switch to the earliest start on an output;
-        /// at least one byte time on every cable. Default: the preset's.
+        /// Time from the arrival of a packet's first byte at a switch to its earliest start on an
+        /// output; at least one byte time on every cable. Default: from the preset.
         value forwarding_delay: Span,
-        /// Minimum time between the heads that one input port reads. Default: the preset's.
+        /// Minimum time between two packet heads that one input port reads. Default: from the
+        /// preset.
         value head_interval: Span,
-        /// Capacity of the buffer of an input and lane, in whole blocks of 64 B: one value
-        /// for all lanes, or a list with a value for each. Default: the preset's.
+        /// Buffer capacity of an input and lane, in whole blocks of 64 B: one value for all lanes,
+        /// or a list with a value for each. Default: from the preset.
         value buffer: PerLane<Bytes>,
-        /// Capacity of the buffer of a lane at each output of a switch, in whole blocks of 64 B:
-        /// one value for all lanes, or a list with a value for each. By default outputs have no buffers. Packets
-        /// cross to output buffers as soon as there is space, so `read` and `overtaking` have no
-        /// effect.
+        /// Buffer capacity of a lane at each output of a switch, in whole blocks of 64 B: one value
+        /// for all lanes, or a list with a value for each. By default outputs have no buffers.
+        /// Packets cross to output buffers as soon as there is space, so `read` and `overtaking`
+        /// have no effect.
         open output_buffer: PerLane<Bytes>,
-        /// Number of packets of an input port that may leave simultaneously. Default: the preset's.
+        /// Number of packets of an input port that may leave simultaneously. Default: from the
+        /// preset.
         value read: Read,
-        /// Time from the arrival of a credit update until it takes effect. Default: the preset's.
+        /// Time from the arrival of a credit update until it takes effect. Default: from the
+        /// preset.
         value credit_delay: Span,
-        /// Loss of credit updates. None by default.
+        /// Loss of credit updates. Default: none.
         open credit_loss: CreditLoss,
-        /// How a receiver limits its sender. Default: the preset's.
+        /// How a receiver limits its sender. Default: from the preset.
         merged flow_control: FlowControl,
     }
     [written] {
-        /// Limits on overtaking. Default: the preset's.
+        /// Limits on overtaking. Default: from the preset.
         only overtaking: Option<Overtaking>,
     }
 }
@@ -56,19 +59,19 @@ pub struct Overtaking {
     /// Limits on overtaking.
     #[derive(Copy, Eq)]
     [OvertakingParameters] {
-        /// How often a packet may be overtaken; after that, other packets wait for it. Default: the
-        /// preset's.
+        /// Number of times that a packet may be overtaken; after that, other packets wait for it.
+        /// Default: from the preset.
         value at_most: i64,
-        /// Which packets may overtake. Default: the preset's.
+        /// Packets that may overtake. Default: from the preset.
         value among: Among,
     }
 }
 }
 
 impl Default for PacketsParameters {
-    /// Parameters of Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port (33 blocks
-    /// of 64 B each), overtaken at most four times. One lane, and heads and credits without delay,
-    /// are ours.
+    /// Returns the parameters of Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port
+    /// (33 blocks of 64 B each), overtaken at most four times. One lane, and heads and credits
+    /// without delay, are ours.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default().by_packet(), count: 1 },

@@ -28,7 +28,7 @@ pub enum SwitchingName {
 }
 
 impl SwitchingName {
-    /// Name in scenarios.
+    /// Returns the name in scenarios.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Wormhole => "wormhole",
@@ -74,7 +74,7 @@ impl Parameters {
 }
 
 impl SwitchingParameters {
-    /// Switching kind.
+    /// Returns the switching kind.
     pub const fn name(&self) -> SwitchingName {
         match self {
             Self::Wormhole(_) => SwitchingName::Wormhole,
@@ -83,7 +83,7 @@ impl SwitchingParameters {
         }
     }
 
-    /// Name of the switching kind in scenarios.
+    /// Returns the name of the switching kind in scenarios.
     pub const fn kind(&self) -> &'static str {
         self.name().as_str()
     }

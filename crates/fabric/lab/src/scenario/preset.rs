@@ -3,12 +3,12 @@
 //! ```text
 //!   presets/infiniband-ndr.toml
 //!     about, source   help, and the origin of the numbers
-//!     [network]       keys of a scenario, laid under those that the user writes
+//!     [network]       scenario keys, overridden by those that the user writes
 //!     [datasheet]     numbers of a switch; each switching kind derives its parameters from them
 //! ```
 //!
-//! The preset of a paper names its switching kind (`network.switching`); under another kind its
-//! data sheet applies. Sources: `source` of each file; for current networks,
+//! The preset of a paper names its switching kind (`network.switching`); other kinds use its data
+//! sheet. Sources: `source` of each file; for current networks,
 //! `docs/adr/0011-networks-of-today.md`. In presets of papers, the following are ours, from memory
 //! of Myrinet's documents: two type bytes, one checksum byte, two bytes before an in-transit host,
 //! and the marks 56 and 40. Cables of 10 m under Yum et al. and Santos et al. are ours too.
@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 
 macro_rules! presets {
     ($($variant:ident = $name:literal,)+) => {
-        /// A named set of network parameters, with its default switching kind.
+        /// Named set of network parameters, with its default switching kind.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
         pub enum Preset {
             $(
@@ -74,7 +74,6 @@ presets! {
     Roce800 = "roce-800",
 }
 
-/// A preset as written in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PresetFile {
@@ -102,7 +101,7 @@ impl JsonSchema for Preset {
     }
 }
 
-/// Longest path MTU of InfiniBand: the largest payload of a packet (InfiniBand Architecture
+/// Largest path MTU of InfiniBand, the limit on packet payload (InfiniBand Architecture
 /// Specification, Volume 1, section 7.7.8).
 pub(crate) const INFINIBAND_PACKET_MAX: Bytes = Bytes(4_096);
 
@@ -120,7 +119,7 @@ const GENERATIONS: [(Generation, Preset); 9] = [
 ];
 
 impl Preset {
-    /// Preset for a scenario that names none, on a fabric that does not determine one.
+    /// Default preset, for a fabric that does not determine one.
     pub const DEFAULT: Self = Self::Myrinet1280;
 
     pub(super) fn of_generation(generation: Generation) -> Self {
@@ -132,7 +131,8 @@ impl Preset {
         GENERATIONS.iter().any(|(_, preset)| *preset == self)
     }
 
-    /// Whether the preset models links of a generation; `None` if it is not an InfiniBand preset.
+    /// Returns whether the preset models links of a generation; `None` for other than InfiniBand
+    /// presets.
     pub(super) fn stands_for(self, generation: Generation) -> Option<bool> {
         self.is_infiniband().then(|| Self::of_generation(generation) == self)
     }
@@ -155,7 +155,7 @@ impl Preset {
         })
     }
 
-    /// Switching kind that the paper of the preset models; `None` for other presets.
+    /// Returns the switching kind that the paper of the preset models; `None` for other presets.
     pub(crate) fn modelled_kind(self) -> Option<SwitchingName> {
         self.file().network.switching
     }
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Missing keys would come from defaults that belong to no particular network.
+    /// Missing keys would fall back to defaults that belong to no particular network.
     #[test]
     fn presets_set_every_link_header_and_lane_key() {
         for preset in Preset::ALL {

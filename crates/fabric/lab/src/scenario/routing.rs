@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Routing {
-    /// The routing algorithm.
+    /// Routing algorithm.
     pub algorithm: Algorithm,
     /// Whether packets carry their route (`source`) or switches look it up (`table`). Default:
-    /// packets carry it, up to 16,777,216 pairs of a switch with hosts and a host.
+    /// `source`, up to 16,777,216 pairs of a switch with hosts and a host.
     pub form: Option<Form>,
-    /// Limit on the memory of the routes of a path set. Larger path sets are refused before any
-    /// memory is allocated.
+    /// Maximum memory of the routes of a path set. Larger path sets are refused before any memory
+    /// is allocated.
     pub memory_max: Bytes,
-    /// An alternative path for every pair of hosts, and the rule that chooses between the two. By
-    /// default a pair has one path. Packets must carry their route.
+    /// Alternative path for every pair of hosts, and the rule that chooses between the two paths.
+    /// Packets must carry their route. Default: one path for every pair.
     pub alternative: Option<AlternativePaths>,
-    /// Adaptive routing: packets choose at every switch among all channels on a shortest path. By
-    /// default they follow the paths of the algorithm alone. Switches then look routes up.
+    /// Adaptive routing: packets choose at every switch among all channels on a shortest path.
+    /// Switches must look routes up. By default packets follow the paths of the algorithm alone.
     #[schemars(extend("x-needs" = "five-stages"))]
     pub adaptive: Option<AdaptiveRouting>,
     /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
@@ -32,8 +32,8 @@ pub struct Routing {
     /// file from smpquery sl2vl, or opensm.conf.
     #[schemars(extend("x-needs" = "lanes"))]
     pub lane_tables: Option<FileName>,
-    /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
-    /// from saquery -p. Default: level 0 for all.
+    /// Service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file from
+    /// saquery -p. Default: level 0 for all.
     #[schemars(extend("x-needs" = "lanes"))]
     pub service_levels: Option<FileName>,
 }
@@ -46,23 +46,23 @@ pub struct AdaptiveRouting {
     /// How a packet chooses among the outputs that it may request.
     pub select: Select,
     /// When a packet that waits for a lane chooses again. Default: `never` with `random`, because
-    /// random routing means one draw a switch, and otherwise `every-cycle`.
+    /// random routing means one draw per switch, and otherwise `every-cycle`.
     pub reselect: Option<Reselect>,
     /// Number of escape lanes: the lowest lanes of every class, reserved for the path of the
-    /// algorithm alone (Duato 1993). Default: the number that dimension-order needs, 1 on a mesh
-    /// and 2 if rings of four switches or more close, and 0 under other algorithms.
+    /// algorithm alone (Duato 1993). Default: the number that dimension-order routing needs, 1 on a
+    /// mesh and 2 if there are rings of four or more switches, and 0 under other algorithms.
     pub escape_lanes: Option<i64>,
 }
 
-/// An alternative path for every pair of hosts, and the rule that chooses between the two (Flich et
-/// al. 2001, section III).
+/// Alternative path for every pair of hosts, and the rule that chooses between the two paths (Flich
+/// et al. 2001, section III).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AlternativePaths {
-    /// The routing algorithm of the alternative paths.
+    /// Routing algorithm of the alternative paths.
     #[schemars(required)]
     pub algorithm: Option<Algorithm>,
-    /// Which packets take the alternative paths.
+    /// Packets that take the alternative paths.
     #[schemars(required)]
     pub choose: Option<Choose>,
 }

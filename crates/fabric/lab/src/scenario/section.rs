@@ -1,14 +1,14 @@
-//! Sections of a scenario whose keys change a preset, with each key declared once.
+//! Sections of a scenario whose keys override a preset, with each key declared once.
 //!
 //! ```text
 //!   section! { key, help, type }
 //!     ├─► Lanes            keys as written: an `Option` each, with help and schema
-//!     ├─► LaneParameters   values in force, for plans and manifests
-//!     └─► Over             written keys laid over the values of a preset
+//!     ├─► LaneParameters   values in effect, for plans and manifests
+//!     └─► Over             overrides values of a preset by the written keys
 //! ```
 //!
-//! A preset is also a section, read from its file. Values in effect are the defaults of a kind,
-//! overridden by the keys of the preset and then of the scenario.
+//! A preset is also a section, read from its file. Values in effect are the defaults of a switching
+//! kind, overridden by the keys of the preset and then of the scenario.
 
 pub(crate) trait Over<T> {
     /// Overrides the values of `base` by the written values.
@@ -26,14 +26,14 @@ impl<S: Over<T>, T> Over<T> for Option<S> {
 
 /// Declares a section of a scenario.
 ///
-/// Each group in braces names the struct of its values in effect, or `written` if its keys have
-/// none. `existing` names a struct defined elsewhere. Further fields of the struct follow its name;
-/// no key of this section sets them. Kinds of keys:
+/// Each group in braces names the struct of its values in effect, or `written` if its keys have no
+/// such values. `existing` names a struct defined elsewhere. Further fields of the struct follow
+/// its name; no key of this section sets them. Keys are declared as:
 ///
-/// - `value` always has a value in effect;
-/// - `open` may have none;
-/// - `merged` is a section of its own, applied to the value in effect by its method `over`;
-/// - `only`, in groups `written`, is declared with its whole type.
+/// - `value` if there is always a value in effect;
+/// - `open` if there may be none;
+/// - `merged` for a nested section, whose method `over` changes the value in effect;
+/// - `only`, in groups `written`, with the whole type of the field.
 macro_rules! section {
     (
         $(#[$about:meta])*

@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topology {
-    /// A file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
+    /// Fabric file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
     /// scenario.
     File(FileName),
-    /// The fabric as text in our TOML format: for small fabrics and self-contained scenarios.
+    /// Fabric as text in our TOML format, for small fabrics and self-contained scenarios.
     Inline(String),
-    /// A generated fabric; random ones draw from the scenario's seed.
+    /// Generated fabric; random generators draw from the scenario's seed.
     Generate(Generator),
 }
 
