@@ -1,10 +1,10 @@
-//! Arbiters of lanes, at the inputs and outputs of crossbars, at links and at adapters.
+//! Lane arbiters at crossbar inputs and outputs, links and adapters.
 //!
 //! Keys: [`gingham_net::Scheduler`]. State machine: `gingham_net::lanes::arbiter`.
 //!
 //! ```text
-//!   weights, quanta, rates, levels ──► one value a lane ──┐
-//!   tables of InfiniBand, a file ────► lanes that exist ──┴─► Scheduler ─► lanes that are served ⊇ lanes of a class
+//!   weights, quanta, rates, levels ──► one value per lane ──┐
+//!   InfiniBand tables, a file ───────► existing lanes ──────┴─► Scheduler ─► lanes served ⊇ lanes of a class
 //! ```
 //!
 //! Invariant: [`gingham_net::LaneArbiter::new`] accepts every scheduler of a plan.
@@ -24,7 +24,7 @@ use gingham_topology::subnet::PortKind;
 trait Place {
     fn key(self) -> &'static str;
 
-    /// Kind of port whose tables in `opensm.conf` apply here.
+    /// Returns the type of port whose tables in `opensm.conf` apply here.
     fn port_kind(self) -> PortKind;
 }
 
@@ -48,7 +48,6 @@ impl Place for ArbiterPlace {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Among {
-    /// Number of lanes of a channel.
     pub(crate) count: u8,
     pub(crate) flit_bytes: u32,
     pub(crate) cut_through: LaneSet,

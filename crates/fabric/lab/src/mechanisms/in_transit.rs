@@ -1,4 +1,4 @@
-//! In-transit hosts: adapters that re-inject packets of others.
+//! In-transit hosts: adapters that re-inject packets of other hosts.
 //!
 //! State machine: `gingham_net::in_transit`.
 
@@ -13,7 +13,7 @@ use crate::scenario::Parameters;
 use gingham_net::WhenPoolFull;
 use gingham_topology::routing::Ejection;
 
-/// Ejection behaviour for the deadlock proof: a host that spills accepts every packet.
+/// Returns the ejection rule for the deadlock proof: a host that spills accepts every packet.
 pub(crate) fn ejection(parameters: &Parameters) -> Ejection {
     match parameters.in_transit.when_full {
         WhenPoolFull::Spill => Ejection::Always,

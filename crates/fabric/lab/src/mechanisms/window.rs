@@ -1,4 +1,4 @@
-//! Windows, acknowledgements, responses to marks, and rate limits of the flows of a class.
+//! Windows, acknowledgements, responses to marks, and rate limits of a class's flows.
 //!
 //! Keys of responses: [`gingham_net::Response`]. State machines: `gingham_net::window` and
 //! `gingham_net::response`.

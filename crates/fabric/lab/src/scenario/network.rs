@@ -18,8 +18,9 @@ pub struct Network {
         /// the fabric if cable speeds are known, and `myrinet-1280` otherwise. An ibnetdiscover
         /// dump without speeds requires a preset.
         only preset: Option<Preset>,
-        /// How switches forward packets. Default: `packets` under InfiniBand presets and
-        /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under Myrinet presets.
+        /// How switches forward packets. Default: `wormhole` under Myrinet presets; `virtual-lanes`
+        /// under `yum-1600`, `peh-dally-2001`, `booksim-iq` and `caminos-basic`; `packets` under
+        /// all others.
         only switching: Option<SwitchingName>,
     }
     /// Link and packet parameters common to all switching kinds.

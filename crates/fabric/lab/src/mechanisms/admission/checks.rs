@@ -126,8 +126,8 @@ pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns streams that request admission: one per class and pair of hosts, because streams of a
-/// pair are alike.
+/// Returns streams that request admission: one per class and host pair, because streams of a pair
+/// are alike.
 fn asking(plan: &Plan) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
     let mut seen = BTreeSet::new();
     let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);

@@ -1,7 +1,7 @@
 //! Results of admission control.
 //!
 //! The row of a refused stream names the refusing node and a link without enough unreserved
-//! bandwidth: if several lack it, the one with the most reserved.
+//! bandwidth: if there are several, the link with the most reserved.
 
 use crate::record::classes::{PS_PER_NS, half_width, mean};
 use crate::record::links::of_channels;
@@ -21,25 +21,26 @@ use std::collections::BTreeMap;
 /// if none did.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct AdmissionSummary {
-    /// Streams that requested admission.
+    /// Number of streams that requested admission.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_requested: usize,
-    /// Streams that were admitted.
+    /// Number of streams that were admitted.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_admitted: usize,
-    /// Streams refused by the adapter of a host: their own, or one in transit.
+    /// Number of streams refused by the adapter of their own host, or of an in-transit host.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_adapter: usize,
-    /// Streams refused by a switch.
+    /// Number of streams refused by a switch.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_switch: usize,
-    /// Streams with a lease that expired at a node.
+    /// Number of streams with a lease that expired at a node.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_lapsed: usize,
     /// Mean time from the request to the response, over admitted streams, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_mean_ns: Option<f64>,
-    /// Half-width of `set_up_mean_ns`, with streams treated as replications.
+    /// Half-width of the 95 % confidence interval of `set_up_mean_ns`, in nanoseconds, with streams
+    /// treated as replications.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_half_width_ns: Option<f64>,
     /// Longest time from the request to the response, in nanoseconds.
@@ -109,7 +110,6 @@ pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     ))
 }
 
-/// Names of admission states.
 const STANDINGS: [&str; 5] = ["silent", "asking", "admitted", "refused", "ended"];
 
 fn state(request: &Request) -> usize {

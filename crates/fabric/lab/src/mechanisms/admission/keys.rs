@@ -1,4 +1,4 @@
-//! The keys of admission control.
+//! Scenario keys of admission control.
 
 use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Admission {
-    /// The share of every link that streams may reserve, above 0 and at most 1. Default: .8 (ours).
+    /// Share of every link that streams may reserve, above 0 and at most 1. Default: .8 (ours).
     pub share: f64,
     /// Minimum weight of every lane not used by streams, in 64ths of a link, from 1 to 64. It
     /// applies if arbiters have adjustable weights: stream lanes get the reserved share, and the

@@ -48,7 +48,6 @@ pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) ->
     }
 }
 
-/// Returns the lanes of the fabric that [`sending_fabric`] returns.
 pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, Lanes> {
     if sending.has_ports_0() {
         Cow::Owned(lanes.clone().with_ports_0(sending))
@@ -57,7 +56,7 @@ pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, L
     }
 }
 
-/// Adds port 0 to all switches if they respond to probes; called last, since nothing else uses
+/// Adds port 0 to all switches if they respond to probes. Called last, since nothing else uses
 /// these ports.
 pub(crate) fn settled(
     source: &ScenarioSource,

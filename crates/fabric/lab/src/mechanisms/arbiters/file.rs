@@ -1,10 +1,9 @@
-//! Arbitration tables of InfiniBand from a file of a real fabric: `opensm.conf`, or outputs of
+//! InfiniBand arbitration tables from a file of a real fabric: `opensm.conf`, or output of
 //! `smpquery vlarb`.
 //!
-//! One table applies to all ports of a place: in `opensm.conf` the table for its kind of port
-//! (`qos_swe_` for switches, `qos_ca_` for adapters, else `qos_`), and with `smpquery` the table on
-//! which all outputs agree. Tables that differ between ports are not supported. Slots of missing
-//! lanes are skipped, as ports do [IBA 7.6.9].
+//! One table applies to all ports of a switch or adapter. In `opensm.conf`, the port type selects
+//! it (`qos_swe_` for switches, `qos_ca_` for adapters, else `qos_`). With `smpquery`, all outputs
+//! must have equal tables. Slots of missing lanes are skipped, as ports do [IBA 7.6.9].
 
 use super::Place as _;
 use super::plan::Reader;
@@ -64,7 +63,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the tables of all ports, if all ports have equal tables.
+    /// Returns the tables of all ports; refuses unequal tables.
     fn tables_of_all(
         &self,
         ports: &[PortArbitration],
@@ -81,7 +80,7 @@ impl Reader<'_> {
         Ok(first)
     }
 
-    /// Removes slots of missing lanes, with a note if such slots had a weight.
+    /// Removes slots of missing lanes, with a note if they had a weight.
     fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
         let beyond =
@@ -103,7 +102,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the tables of high and low priority; omits slots of weight 0, because ports skip them.
+/// Returns the tables of high and low priority, without slots of weight 0, which ports skip.
 fn tables_of(port: &PortArbitration) -> (Vec<ArbitrationSlot>, Vec<ArbitrationSlot>) {
     let with_weight =
         |slots: &[ArbitrationSlot]| slots.iter().copied().filter(|slot| slot.weight > 0).collect();

@@ -1,8 +1,8 @@
-//! Checks that every lane that a packet or acknowledgement may use is served; otherwise it would
-//! wait there forever.
+//! Checks that arbiters serve every lane that a packet or acknowledgement may use, so that none
+//! waits forever.
 //!
 //! ```text
-//!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves
+//!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter serves
 //! ```
 
 use super::Place as _;
@@ -55,12 +55,11 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
 struct User<'a> {
     called: &'a str,
     whose: &'a str,
-    /// Scenario key that sets the user's lanes.
     key: String,
     class: &'a ClassPlan,
 }
 
-/// Lanes at each place that are never served.
+/// Lanes that each arbiter never serves.
 struct Unserved<'a> {
     plan: &'a Plan,
     places: [(ArbiterPlace, LaneSet); 4],
@@ -68,7 +67,6 @@ struct Unserved<'a> {
 
 type Pair = (EndpointId, EndpointId);
 
-/// Pair whose packets reach an unserved lane.
 struct Found {
     place: ArbiterPlace,
     lane: u8,
@@ -100,7 +98,6 @@ impl<'a> Unserved<'a> {
         matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. })
     }
 
-    /// Refuses lanes that are never served; `found` searches the path of a pair in the class.
     fn refusal(
         &self,
         of: &User<'_>,
@@ -148,8 +145,8 @@ impl<'a> Unserved<'a> {
         )
     }
 
-    /// Returns an unserved lane on the paths of a pair, for packets of the VC class, or by default
-    /// of the pair's own.
+    /// Returns an unserved lane on the paths of a pair, for packets of the VC class, or else of the
+    /// pair's own.
     fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);

@@ -10,7 +10,6 @@ use gingham_net::{BLOCK_BYTES, Plan};
 use gingham_topology::ChannelId;
 use std::ops::RangeInclusive;
 
-/// Allowed periods between repetitions of a lane's credit count.
 const PERIODS: RangeInclusive<Span> = Span::from_ns(1)..=DELAY_MAX;
 const FRAMES: RangeInclusive<Bytes> = Bytes(64)..=Bytes(16 << 10);
 
@@ -65,17 +64,16 @@ pub(super) fn of_lists<'a>() -> [Check<Laned<'a, Pfc>>; 2] {
     ]
 }
 
-/// Buffer levels at which a lane starts and ends a pause, and the sizes from which they are
-/// derived, in bytes.
+/// Buffer levels at which a lane starts and ends a pause, and the values that determine them, in
+/// bytes.
 pub(super) struct LaneMarks<'a> {
     pub(super) plan: &'a Plan,
     pub(super) lane: u8,
     pub(super) holds: u64,
     /// Longest packet on the wire, in bytes; 0 for an unused lane.
     pub(super) longest: u64,
-    /// Largest headroom that any channel needs, with this channel; `None` on an unused lane.
+    /// Largest headroom of any channel, in bytes, with its channel; `None` on an unused lane.
     pub(super) headroom: Option<(u64, ChannelId)>,
-    /// Time from the arrival of a pause frame to its effect.
     pub(super) response_time: Span,
     /// Pause threshold in the scenario.
     pub(super) pause: Option<u64>,
@@ -135,12 +133,13 @@ impl LaneMarks<'_> {
         self.headroom.map_or(0, |(headroom, _)| headroom)
     }
 
-    /// Buffer level above which a pause begins: by default the highest that leaves enough headroom.
+    /// Returns the buffer level above which a pause starts: by default the highest that leaves
+    /// enough headroom.
     pub(super) fn pause_at(&self) -> u64 {
         self.pause.unwrap_or_else(|| self.holds.saturating_sub(self.headroom_bytes()))
     }
 
-    /// Buffer level that ends the pause: by default one packet below the pause threshold.
+    /// Returns the buffer level that ends a pause: by default one packet below the pause threshold.
     pub(super) fn resume_at(&self) -> u64 {
         self.resume.unwrap_or_else(|| self.pause_at().saturating_sub(self.longest))
     }

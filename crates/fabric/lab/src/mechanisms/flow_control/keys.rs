@@ -1,4 +1,4 @@
-//! Flow control of whole packets: credits or pauses.
+//! Scenario keys of flow control for whole packets: credits or pauses.
 
 use crate::scenario::PerLane;
 use gingham_kernel::{Bytes, Span};
@@ -15,26 +15,26 @@ pub enum FlowControl {
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.9"))]
     Credits,
     /// Priority flow control, as in Ethernet: the sender sends on a lane until the receiver
-    /// requests a pause. Packets that still arrive go into headroom.
+    /// requests a pause. Packets that still arrive use headroom.
     #[schemars(extend("x-source" = "IEEE 802.1Qbb; IEEE 802.3, annex 31B; a fill of whole packets, and frames that wait for none, are ours"))]
     #[schemars(extend("x-example" = r#"{ pfc = { pause = "6000 B", resume = "3000 B" } }"#))]
     Pfc(Pfc),
 }
 
-/// Loss of credit updates, a fault. Credits are absolute counts, so the next update of the lane
-/// repairs it, or the periodic one (InfiniBand Architecture Specification, Volume 1, section 7.9).
+/// Loss of credit updates, a fault. Credits are absolute counts, so the next or periodic update of
+/// the lane repairs a loss (InfiniBand Architecture Specification, Volume 1, section 7.9).
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreditLoss {
     /// Percentage of updates that are lost, drawn independently.
     pub percent: f64,
-    /// Start of the losses. Default: the beginning of the run.
+    /// Start of the losses. Default: the start of the run.
     #[serde(default)]
     pub start: Span,
     /// End of the losses. Default: the end of the run.
     pub stop: Option<Span>,
-    /// Time without an update of a lane until its count is sent again. Default: 65,536 symbol times
-    /// of InfiniBand, the time of 4 x 65,536 bytes, 262 us at 1 GB/s.
+    /// Time without an update of a lane after which its count is sent again. Default: 65,536
+    /// InfiniBand symbol times, the time of 4 x 65,536 bytes, 262 us at 1 GB/s.
     pub period: Option<Span>,
 }
 
@@ -42,19 +42,19 @@ pub struct CreditLoss {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pfc {
-    /// Buffer fill above which a pause is requested (XOFF): one value for all lanes, or a list
+    /// Buffer level above which a pause is requested (XOFF): one value for all lanes, or a list
     /// with a value for each. Default: the highest that leaves enough headroom.
     pub pause: Option<PerLane<Bytes>>,
-    /// Buffer fill at or below which the pause ends (XON): one value for all lanes, or a list
-    /// with a value for each. Default: `pause` less the longest packet of the lane.
+    /// Buffer level at or below which the pause ends (XON): one value for all lanes, or a list with
+    /// a value for each. Default: `pause` less the longest packet of the lane.
     pub resume: Option<PerLane<Bytes>>,
     /// Size of a pause frame on the wire, with preamble and gap. Default: 84 B (IEEE 802.1Qbb,
     /// annex O: 672 bit times).
     pub frame: Bytes,
-    /// Time from the arrival of a pause frame until its sender starts no more packets. Default: the
-    /// preset's, or 0 if it has none. IEEE 802.3, 31B.3.7 allows quanta of 512 bit times: 67 at 10
-    /// Gb/s (3.43 us), 80 at 25 (1.64 us), and 118 at 40 (1.51 us). At 100 it is 394 (2.02 us), at
-    /// 200 453 (1.16 us), and at 400 905 (1.16 us).
+    /// Time from the arrival of a pause frame until its receiver starts no more packets. Default:
+    /// from the preset, or 0. IEEE 802.3, 31B.3.7 allows a number of quanta of 512 bit times: 67 at
+    /// 10 Gb/s (3.43 us), 80 at 25 (1.64 us), 118 at 40 (1.51 us), 394 at 100 (2.02 us), 453 at 200
+    /// (1.16 us), and 905 at 400 (1.16 us).
     pub response_time: Option<Span>,
 }
 
@@ -72,7 +72,8 @@ impl FlowControl {
         }
     }
 
-    /// Overrides a preset's flow control; its `response_time` stays unless given.
+    /// Overrides a preset's flow control; its `response_time` stays unless the scenario sets this
+    /// key.
     pub(crate) fn over(&self, preset: &Self) -> Self {
         match (self, preset) {
             (Self::Pfc(written), Self::Pfc(preset)) => Self::Pfc(Pfc {

@@ -29,7 +29,7 @@ pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> 
     Some(CreditLossPlan { probability: loss.percent / 100.0, sent, period: loss.period })
 }
 
-/// Returns the pause plan with its thresholds unset, because these depend on cables and packets.
+/// Returns the pause plan with its thresholds unset, because they depend on cables and packets.
 pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     let pfc = switch.flow_control.pfc()?;
     Some(PausesPlan {
@@ -92,7 +92,7 @@ fn written(marks: Option<&PerLane<Bytes>>, count: u8) -> Vec<Option<u64>> {
     marks.chain(std::iter::repeat(None)).take(count.into()).collect()
 }
 
-/// Returns the largest headroom that any channel needs for packets of this length, with the
+/// Returns the largest headroom, in bytes, of any channel for packets of this length, with the
 /// channel.
 fn headroom(
     plan: &Plan,
@@ -107,6 +107,5 @@ fn headroom(
         (pauses.headroom_bytes(forth, back, [packets.wire_bytes(1), longest]), channel)
     };
     let channels = ChannelId::first(plan.channels.len()).filter(into_switch).map(needs);
-    // Of equal headrooms, the first one wins.
     channels.reduce(|worst, other| if other.0 > worst.0 { other } else { worst })
 }

@@ -1,4 +1,4 @@
-//! The section on in-transit hosts.
+//! Scenario keys of in-transit hosts.
 
 use crate::scenario::section::{Over, section};
 use gingham_kernel::{Bytes, Rate, Span};
@@ -11,19 +11,20 @@ section! {
 #[derive(Copy, Eq)]
 pub struct InTransit {
     [existing InTransitParameters] {
-        /// Time from the arrival of the first flit until the packet is recognized as in transit,
-        /// T_d. Default: the preset's.
+        /// Time T_d from the arrival of the first flit until the packet is recognized as in
+        /// transit. Default: from the preset.
         value detection: Span,
-        /// Further time until the adapter is ready to re-inject the packet, T_r. Default: the
-        /// preset's.
+        /// Additional time T_r until the adapter is ready to re-inject the packet. Default: from
+        /// the preset.
         value programming: Span,
-        /// Size of the in-transit buffer of an adapter. Default: the preset's.
+        /// Size of the in-transit buffer of an adapter. Default: from the preset.
         value pool: Bytes,
-        /// Handling of a packet that does not fit into the buffer. Default: the preset's.
+        /// Handling of a packet that does not fit into the buffer. Default: from the preset.
         value when_full: WhenPoolFull,
-        /// Fixed delay of a spilled packet. Default: the preset's.
+        /// Fixed delay of a spilled packet. Default: from the preset.
         value spill_delay: Span,
-        /// Rate of the bus to host memory, which a spilled packet crosses twice. Default: the preset's.
+        /// Rate of the bus to host memory, which a spilled packet crosses twice. Default: from the
+        /// preset.
         value spill_rate: Rate,
     }
 }

@@ -48,15 +48,15 @@ pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet>
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
 
-/// Whether a packet of this payload fits into the pools on every path.
+/// Returns whether a packet with this payload fits into the pools on every path.
 pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let header = plan.switching.beside_payload_at_most(switches);
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
-/// Returns the longest packet from a source to each of its destinations, if this path leads through
-/// an in-transit host.
+/// Returns the longest packet from a source to each of its destinations, on paths through an
+/// in-transit host.
 fn over_path<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -71,7 +71,7 @@ fn over_path<'a>(
     })
 }
 
-/// Returns a packet of a pair at the first in-transit host of a path; `payload_bytes` maps the
+/// Returns the packet of a pair at the first in-transit host of a path; `payload_bytes` maps the
 /// number of switches between the hosts to the payload.
 fn at_first_host(
     plan: &Plan,
@@ -93,7 +93,7 @@ fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
     plan.switching.bytes_at_host(payload_bytes, PathLength::from(onward), first_leg)
 }
 
-/// Largest payload of one packet of a message, sent in its own class or as demoted excess.
+/// Returns the largest packet payload of a message, sent in its own class or as demoted excess.
 fn longest_packet(
     plan: &Plan,
     class: &ClassPlan,

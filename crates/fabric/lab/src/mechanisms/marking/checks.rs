@@ -9,8 +9,8 @@ use gingham_net::{
 };
 use gingham_topology::{ChannelId, Fabric};
 
-/// Recommended length of a run, in time constants of the slowest response: one to reach steady
-/// state, one to measure.
+/// Recommended run length, in time constants of the slowest response: one to reach steady state,
+/// one to measure.
 const RECOMMENDED: u64 = 2;
 
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
@@ -82,7 +82,7 @@ fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
 }
 
-/// Number of shortest data packets that fit into all input buffers of a switch.
+/// Returns the number of shortest data packets that fit into all input buffers of a switch.
 fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     let shortest = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
@@ -164,7 +164,8 @@ fn why_idle(plan: &Plan) -> Option<String> {
     }
 }
 
-/// Time constant in ps, class index and name of the slowest response that changes rates on a timer.
+/// Returns time constant in ps, class index and name of the slowest response that changes rates on
+/// a timer.
 fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
         let (response, rate_limit) = (&class.window.as_ref()?.response, class.rate_limit.as_ref()?);

@@ -106,7 +106,7 @@ impl<'a> Policed<'a> {
         Some(sentence?.suggesting(name, "classes of lower priority", names))
     }
 
-    /// Sources whose messages are checked for conformance once, at creation.
+    /// Returns the sources whose messages are checked for conformance once, at creation.
     fn judged(&self) -> impl Iterator<Item = &'a SourcePlan> {
         let is_judged = self.policing.excess != Excess::Delay;
         self.sources.iter().filter(move |_| is_judged)
@@ -135,7 +135,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Largest payload of a packet in the class, over all routes.
 fn longest_packet_bytes(plan: &Plan, class: &ClassPlan) -> u32 {
     if matches!(class.segmentation, SegmentationPlan::None | SegmentationPlan::Fixed(_)) {
         return class.longest_packet_bytes(|| 1);

@@ -1,4 +1,4 @@
-//! The keys of policing.
+//! Scenario keys of policing.
 
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 /// section 5).
 ///
 /// ```text
-///   tokens flow in at `rate`, one for a byte ──► bucket of `burst`, full at first ──► enough tokens: conforming
-///                                                                                 └─► too few: `excess`
+///   tokens flow in at `rate`, one per byte ──► bucket of `burst`, full at start ──► enough tokens: conforming
+///                                                                               └─► too few: `excess`
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policing {
-    /// Token rate, in payload, as a fraction of the host's link, above 0 and at most 1.
+    /// Token rate, in payload, as a fraction of the host's link rate, above 0 and at most 1.
     pub rate: f64,
-    /// Bucket size, in payload: the amount that may be sent at once after an idle period.
+    /// Bucket size: payload that may be sent at once after an idle period.
     pub burst: Bytes,
-    /// Maximum payload of one packet; longer ones are cut, in addition to `segmentation`. Unlimited
-    /// by default.
+    /// Maximum payload of a packet; longer packets are cut, in addition to `segmentation`. Default:
+    /// unlimited.
     pub longest: Option<Bytes>,
     /// Handling of a message or packet that finds too few tokens.
     #[serde(default = "default_excess")]
@@ -34,12 +34,12 @@ pub enum Excess {
     /// behind it at its host.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Delay,
-    /// A message that finds too few tokens when it is created is dropped and counted.
+    /// A message that finds too few tokens at its creation is dropped and counted.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Drop,
-    /// A message that finds too few tokens when it is created is sent with the priority and
-    /// segmentation of the class with this name, which must have a lower priority. It still counts
-    /// as one of its own class.
+    /// A message that finds too few tokens at its creation is sent with the priority and
+    /// segmentation of the named class, which must have a lower priority. It still counts as a
+    /// message of its own class.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 name = "urgent"

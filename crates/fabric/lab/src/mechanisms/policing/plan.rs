@@ -36,7 +36,8 @@ pub(crate) fn plan(
     }))
 }
 
-/// Time to send `bytes` at a fraction of the rate of a host's link, limited to the longest span.
+/// Returns the time to send `bytes` at a fraction of the rate of a host's link, limited to the
+/// longest span.
 pub(crate) fn time_at(
     context: &ClassContext<'_>,
     host: EndpointId,

@@ -178,7 +178,7 @@ fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)
     }
 }
 
-/// Number of streams like this one that admission control may let a host send at once.
+/// Returns the number of equal streams that admission control may let a host send at once.
 fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u64> {
     let admission = plan.admission.as_ref().filter(|admission| admission.classes[class])?;
     let cable = plan.fabric.endpoint_channel(sender.endpoint);

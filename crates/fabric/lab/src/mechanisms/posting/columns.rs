@@ -14,14 +14,14 @@ pub struct PostingSummary {
     /// missing without adapters.
     #[schemars(extend("x-unit" = "ns"))]
     pub posted_latency_mean_ns: Option<f64>,
-    /// Half-width of `posted_latency_mean_ns`, in nanoseconds.
+    /// Half-width of the 95 % confidence interval of `posted_latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub posted_latency_half_width_ns: Option<f64>,
     /// Mean time from creation to the accepted post, while a message waits for a credit or for
     /// space in the send buffer, in nanoseconds; missing without adapters.
     #[schemars(extend("x-unit" = "ns"))]
     pub posting_mean_ns: Option<f64>,
-    /// Half-width of `posting_mean_ns`, in nanoseconds.
+    /// Half-width of the 95 % confidence interval of `posting_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub posting_half_width_ns: Option<f64>,
     /// Refused posts of messages that were accepted later, over the whole run; waiting messages are

@@ -1,4 +1,4 @@
-//! The keys of channel adapters: their send buffers, and how applications post messages.
+//! Scenario keys of channel adapters: send buffers, and how applications post messages.
 
 use crate::mechanisms::throttle::keys::CongestionControl;
 use gingham_kernel::{Rate, Span};
@@ -16,7 +16,7 @@ pub struct Adapters {
     /// How the adapter copies messages from host memory into the buffer, one at a time: by priority
     /// of their class, then in the order of acceptance. By default copying takes no time.
     pub dma: Option<Dma>,
-    /// Limit on the traffic that hosts inject. None by default.
+    /// Limit on the traffic that hosts inject. Default: none.
     pub congestion_control: CongestionControl,
 }
 
@@ -26,7 +26,7 @@ impl Default for Adapters {
     }
 }
 
-/// The DMA engine of an adapter.
+/// DMA engine of an adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dma {
@@ -43,9 +43,10 @@ pub struct Dma {
 pub struct Post {
     /// Maximum number of messages in the adapter, from the accepted post until the tail has left.
     /// Required under credit-based congestion control. Default otherwise: the capacity of the send
-    /// buffer; `exempt` bypasses it.
+    /// buffer, which `exempt` bypasses.
     pub credits: Option<Credits>,
-    /// Handling of a message that finds no credit, or a full send buffer. Default: it waits.
+    /// Handling of a message that finds no credit, or a full send buffer. Default: the message
+    /// waits.
     pub refused: RefusedPost,
 }
 
@@ -56,12 +57,12 @@ pub enum Credits {
     /// Unlimited, bypassing the send buffer: for control traffic.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     Exempt,
-    /// This many for the class at each host.
+    /// Maximum number of messages of the class at each host.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-host = 200 }"))]
     PerHost(i64),
-    /// In proportion to the rate that a stream requests: each stream gets that share of the link in
-    /// places of the send buffer, rounded down, and at least one.
+    /// In proportion to the rate that a stream requests. A stream gets the same share of the send
+    /// buffer as of the link, rounded down, but at least one message.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2; rounding: ours"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
 
@@ -70,7 +71,7 @@ load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }
 post = { credits = "by-rate" }"#))]
     ByRate,
-    /// This many for each flow.
+    /// Maximum number of messages of each flow.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-flow = 2 }"))]
     PerFlow(i64),

@@ -100,6 +100,6 @@ fn checked_count(count: i64) -> u32 {
     reason = "a send buffer is small, and what is beyond all credits saturates"
 )]
 fn credits_of(share: f64, send_buffer: i64) -> u32 {
-    // The factor compensates for rounding errors when a share is a whole number of places.
+    // The factor compensates for rounding errors when a share is a whole number of messages.
     ((share * send_buffer as f64 * (1.0 + 1e-9)) as u32).max(1)
 }

@@ -1,5 +1,4 @@
-//! Returns, for each host, the number of streams whose total load comes closest to the requested
-//! load.
+//! Number of streams of each host, so that their total load comes closest to the requested load.
 
 use super::checks::{Counted, Streaming, of_counts, of_memory};
 use crate::check::check;

@@ -9,11 +9,11 @@ use gingham_net::ClassId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Frame statistics of the streams of a class, from the beginning of the run to the end of the
-/// window.
+/// Frame statistics of the streams of a class, from time zero to the end of the window. Half-widths
+/// are those of 95 % confidence intervals, with streams treated as replications.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct FrameSummary {
-    /// Number of its streams; 0 if its sources are hosts.
+    /// Number of streams of the class; 0 for a class without streams.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams: usize,
     /// Frames that arrived completely before the window ended and are not counted: the first of
@@ -30,13 +30,13 @@ pub struct FrameSummary {
     /// the deadline of the previous frame, or after its arrival if that frame missed.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed: Option<f64>,
-    /// Half-width of `deadlines_missed`, with streams treated as replications.
+    /// Half-width of the 95 % confidence interval of `deadlines_missed`.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_half_width: Option<f64>,
     /// Mean lateness of the frames that missed their deadline (DMT), in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub deadline_late_mean_ns: Option<f64>,
-    /// Half-width of the mean lateness, over streams.
+    /// Half-width of the 95 % confidence interval of `deadline_late_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub deadline_late_half_width_ns: Option<f64>,
     /// Share of frames that would miss if frames were independent, whatever their latencies: the
@@ -44,19 +44,19 @@ pub struct FrameSummary {
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_law: Option<f64>,
     /// Share of the counted frames that were later than a fixed clock plus the slack. The clock is
-    /// the arrival of the first frame of the stream, plus one interval for each frame after it.
+    /// the arrival of the first frame of the stream, plus one interval for each later frame.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_fixed: Option<f64>,
-    /// Half-width of `deadlines_missed_fixed`, over streams.
+    /// Half-width of the 95 % confidence interval of `deadlines_missed_fixed`.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_fixed_half_width: Option<f64>,
-    /// Mean time from the delivery of a frame to that of the next one, in nanoseconds.
+    /// Mean time between the deliveries of successive frames of a stream, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub frame_interval_mean_ns: Option<f64>,
-    /// Half-width of the mean interval, over streams.
+    /// Half-width of the 95 % confidence interval of `frame_interval_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub frame_interval_half_width_ns: Option<f64>,
-    /// Standard deviation of the interval within streams, in nanoseconds.
+    /// Standard deviation of the frame interval within streams, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub frame_interval_deviation_ns: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! The keys of streams.
+//! Scenario keys of streams.
 
 use gingham_kernel::{Bytes, FileName, Rate, Span};
 use gingham_net::accept_bare_names;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// flow, and sends a sequence of frames, or bursts.
 ///
 /// ```text
-///   load x link rate / mean rate of a stream ─► streams a host ─placement─► each its destination
+///   load x link rate / mean rate of a stream ─► streams per host ─placement─► destination of each stream
 ///   frame ─── interval ─── frame ─── interval ─── ...          a frame is cut into messages
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -18,25 +18,24 @@ use serde::{Deserialize, Serialize};
 pub struct Streams {
     /// Data that a stream sends.
     pub data: StreamData,
-    /// Streams of each host, or of each pair, from 1 to 1,000,000. Default: the number nearest to
-    /// the `load` of the class, which is load x rate of the link / mean rate of a stream, rounded.
-    /// Give `count` or `load`; for pairs the default is 1 if neither is given.
+    /// Number of streams of each host, or of each pair, from 1 to 1,000,000. Default: `load` x link
+    /// rate / mean rate of a stream, rounded; 1 for pairs without `load`. Set `count` or `load`.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: Option<i64>,
     /// Destinations of streams.
     #[serde(default)]
     pub placement: Placement,
-    /// Time from one frame of a stream to the next. Default: a thirtieth of a second.
+    /// Time from one frame of a stream to the next. Default: 1/30 s.
     pub interval: Option<Span>,
     /// Payload of a message. A frame is cut into messages of this size, and the last carries the
-    /// remainder. Default: that of Yum et al. 2002, section 6.1 (40 flits of 128 bits).
+    /// remainder. Default: 40 flits of 128 bits (Yum et al. 2002, section 6.1).
     #[serde(default = "default_message")]
     pub message: Bytes,
-    /// When the messages of a frame are created: all when it begins, or evenly over its interval.
+    /// When the messages of a frame are created: all at its start, or evenly over its interval.
     /// Default: at once.
     pub spread: Option<Spread>,
-    /// Time from the start of the class to that of each stream. Default: drawn for each stream,
-    /// below an interval of frames. Bursts begin in the middle of their periods.
+    /// Time from the start of the class to the start of each stream. Default: drawn for each
+    /// stream, below an interval of frames. Bursts start in the middle of their periods.
     pub start: Option<Span>,
     /// Lifetime of each stream, which sends the frames whose intervals end within it. Default: as
     /// long as the class sends.
@@ -48,13 +47,13 @@ pub struct Streams {
     /// Rate that a stream requests from admission control, as a multiple of its mean rate, above 0.
     #[serde(default = "one")]
     pub solicits: f64,
-    /// Fraction of streams whose application crashes, from 0 to 1, each at a random instant of its
-    /// lifetime. Such a stream stops sending and does not release its reservation.
+    /// Fraction of streams whose application crashes, from 0 to 1, each at a random time of its
+    /// lifetime. A crashed stream stops sending and does not release its reservation.
     #[serde(default)]
     pub crashes: f64,
     /// How frames are compared with their deadlines. Not allowed for streams without frames.
     pub deadline: Option<Deadline>,
-    /// Limit on the memory of all streams of the class; more is refused.
+    /// Maximum memory of all streams of the class; scenarios that need more are refused.
     #[serde(default = "default_memory_max")]
     pub memory_max: Bytes,
 }
@@ -65,7 +64,7 @@ impl Streams {
     }
 }
 
-/// A thirtieth of a second, in whole picoseconds.
+/// 1/30 s, in whole picoseconds.
 const INTERVAL: Span = Span::from_ps(33_333_333_333);
 
 /// Data that a stream sends.
@@ -73,9 +72,9 @@ const INTERVAL: Span = Span::from_ps(33_333_333_333);
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum StreamData {
-    /// The frames of a file in order, repeated from the beginning. A line has a size in bytes, or
+    /// Frames of a file in order, repeated from the beginning. A line has a size in bytes, or
     /// display index, time, type (`I`, `P` or `B`) and size, in order of transmission. The path is
-    /// relative to the scenario; gzip and xz are read.
+    /// relative to the scenario; gzip and xz are supported.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2 (a film)"))]
     #[schemars(extend("x-example" = r#"{ trace = { file = "frames.txt" } }"#))]
     Trace(Trace),
@@ -107,7 +106,7 @@ pub struct Trace {
 pub struct Mpeg2 {
     /// Mean size of a frame. Default: 4 Mbit/s at 30 frames a second.
     pub mean: Bytes,
-    /// Standard deviation of the size. Default: a fifth of the mean.
+    /// Standard deviation of the frame size. Default: a fifth of the mean.
     pub deviation: Bytes,
 }
 
@@ -144,15 +143,15 @@ impl Default for OnOffData {
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// Every host receives equally many streams if all send equally many. The streams of each host
-    /// go to all others in rotation, in a random order.
+    /// go to all other hosts in rotation, in a random order.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Even,
     /// Each to a random other host, uniformly.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2"))]
     Random,
-    /// Between the hosts of these pairs, such as `h0 -> h5`. A pair may occur twice. Does not allow
-    /// `hosts` and `load`.
+    /// Between the hosts of these pairs, such as `h0 -> h5`. A pair may occur twice. Not allowed
+    /// with `hosts` or `load`.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 streams = { data = { mpeg2 = { mean = "640 B", deviation = "0 B" } }, interval = "20 us", placement = { pairs = ["h0-0-0 -> h1-0-0"] } }"#))]
@@ -167,7 +166,7 @@ pub struct Deadline {
     #[schemars(range(min = 0, max = 1_000_000))]
     pub warm_up_frames: i64,
     /// Tolerance after the fixed clock before a frame counts as missed. The clock is the time of
-    /// the first frame plus one interval for each frame after it.
+    /// the first frame plus one interval for each later frame.
     pub slack: Span,
 }
 

@@ -1,7 +1,7 @@
 //! Placement of streams on destinations.
 //!
 //! ```text
-//!   even, 4 hosts of 4 streams      turns: + 2, + 1, + 3, + 2      an order that is drawn, round after round
+//!   even, 4 hosts of 4 streams      turns: + 2, + 1, + 3, + 2      in a random order, repeated
 //!     h0 ─► h2 h1 h3 h2
 //!     h1 ─► h3 h2 h0 h3             in every turn each host receives one
 //! ```
@@ -107,7 +107,7 @@ fn placed_pairs(
         let pair = pair(of.context, &format!("streams.placement.pairs.{index}"), text)?;
         placed.extend((0..count).map(|_| pair));
     }
-    // Streams of a host become adjacent, and keep the order of the scenario.
+    // The stable sort keeps the streams of a host in the order of the scenario.
     placed.sort_by_key(|(source, _)| *source);
     Ok(placed)
 }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   data ─► DataPlan ─► mean rate ─┐
-//!   load, link rate ───────────────┴► streams a host ─► placement ─► a SourcePlan each
+//!   load, link rate ───────────────┴► streams per host ─► placement ─► a SourcePlan each
 //! ```
 //!
 //! Invariants: streams of a host are adjacent, in the order of their numbers; their memory is
-//! checked before it is allocated.
+//! checked before allocation.
 
 use super::checks::{Streaming, of_class, of_data, of_frames, of_rest};
 use super::placement::placed;
@@ -86,7 +86,7 @@ fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
     })
 }
 
-/// Time between messages in an on period, in picoseconds.
+/// Returns the time between messages in an on period, in picoseconds.
 pub(super) fn interval_ps(bursts: &OnOffData, message: Bytes) -> f64 {
     let OnOffData { rate, on, off, .. } = *bursts;
     let periods = PeriodPlan { on_mean: on, off_mean: off, law: PeriodLaw::Exponential };

@@ -1,16 +1,16 @@
 //! Traces of frames.
 //!
 //! ```text
-//!   # size in bytes                    # index in order of display, time, type, size
+//!   # size in bytes                    # display index, time, type, size
 //!   23105                              0  0.0    I  52311
 //!   8123                               3  100.0  P  16200
-//!   ...                                1  33.3   B  5020        sent behind the frame 3 that it needs
+//!   ...                                1  33.3   B  5020        sent after frame 3, which it needs
 //! ```
 //!
-//! Fields are separated by blanks, tabs, commas or semicolons. Empty lines, lines that begin with
+//! Fields are separated by blanks, tabs, commas or semicolons. Empty lines, lines that start with
 //! `#` and fields after the fourth are skipped. Lines are in order of transmission: `I` and `P`
-//! come in order of display, and a `B` lies between the last two of them. Times are ignored, since
-//! streams have their own.
+//! frames in order of display, and a `B` frame between the last two of them. Times are ignored,
+//! since streams have their own.
 
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::payload;

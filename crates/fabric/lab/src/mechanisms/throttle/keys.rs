@@ -1,4 +1,4 @@
-//! The keys of congestion control at hosts.
+//! Scenario keys of congestion control at hosts.
 
 use gingham_kernel::Span;
 use schemars::JsonSchema;
@@ -23,13 +23,13 @@ load = 0.1
 length = { fixed = "64 B" }
 post = { credits = { per-host = 200 } }"#))]
     Credits,
-    /// At least one: a host begins a message only while its first switch has a lane free for it.
-    /// Each output that the switch may assign has at least one of its lanes free, or one output has
-    /// all.
+    /// At least one: a host starts a message only while its first switch has a lane free for it.
+    /// Either each output that the switch may assign has a free lane, or all lanes of one such
+    /// output are free.
     #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
     AtLeastOne,
-    /// Self-tuned: no host begins a message while more buffers of the network are full than a
-    /// threshold that the throughput tunes.
+    /// Self-tuned: no host starts a message while the number of full buffers in the network exceeds
+    /// a threshold, which is tuned by the throughput.
     #[schemars(extend("x-source" = "Thottethodi, Lebeck and Mukherjee 2001"))]
     #[schemars(extend("x-example" = "{ self-tuned = { threshold = 0.2 } }"))]
     SelfTuned(SelfTuned),
@@ -41,11 +41,11 @@ post = { credits = { per-host = 200 } }"#))]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
     /// Interval between counts of full buffers. Default: 32 flit times of the first link of a
-    /// switch, or of 64 bytes with whole packets. This is recalled, as 2 cycles a hop over half the
-    /// side of a torus of 16 x 16.
+    /// switch, or of 64 bytes with whole packets (recalled, as 2 cycles a hop over half the side of
+    /// a torus of 16 x 16).
     pub gather: Option<Span>,
-    /// Time for a count to reach the hosts over a side band; at most a tuning period. Default: as
-    /// long as `gather` (recalled).
+    /// Time for a count to reach the hosts over a side band; at most a tuning period. Default:
+    /// equal to `gather` (recalled).
     pub side_band: Option<Span>,
     /// Number of gathers in a tuning period, from 1 to 1,000. Default: 3 (recalled).
     #[schemars(range(min = 1, max = 1_000))]

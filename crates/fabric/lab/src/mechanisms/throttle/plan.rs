@@ -10,7 +10,6 @@ use gingham_kernel::Span;
 use gingham_net::{BLOCK_BYTES, SelfTunedPlan, Switching, ThrottlePlan};
 use gingham_topology::ChannelId;
 
-/// Default gather interval, in flit times.
 const GATHER_FLITS: u64 = 32;
 
 pub(crate) fn plan(
@@ -43,8 +42,8 @@ pub(crate) fn plan(
     })))
 }
 
-/// Transmission time of a flit, or of a block for whole packets, on the first channel between
-/// switches, else on the first channel of all.
+/// Returns the transmission time of a flit, or of a block for whole packets, on the first channel
+/// between switches, else on the first channel of all.
 fn flit_time(links: Links<'_>) -> Span {
     let is_switch = |channel: ChannelId| {
         let ends = [links.fabric.source(channel), links.fabric.target(channel)];

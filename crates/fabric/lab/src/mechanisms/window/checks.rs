@@ -12,8 +12,7 @@ use gingham_kernel::Bytes;
 use gingham_net::{Acknowledged, ClassPlan, Plan, REFILL_BYTES, RateLimitPlan, Response};
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed window sizes, in packets; the limit exceeds the number of packets that one flow has in
-/// any network.
+/// Allowed window sizes, in packets; the limit exceeds the packets of a flow in any network.
 const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
 /// Allowed divisors of a rate after a mark; the limit exceeds the factors in all papers.
 const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
@@ -150,7 +149,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Payload of the longest packet of `class`, if at the lowest rate of `paced` some host needs
+/// Returns the longest packet payload of `class`, if at the lowest rate of `paced` some host needs
 /// longer than any run to send it or 64 KiB.
 fn too_long(
     class: &ClassPlan,

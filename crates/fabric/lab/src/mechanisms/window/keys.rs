@@ -1,4 +1,4 @@
-//! The keys of flow windows and acknowledgements.
+//! Scenario keys of flow windows and acknowledgements.
 
 use gingham_kernel::Bytes;
 use gingham_net::{Acknowledged, Response};
@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// Maximum number of sent and unacknowledged packets of a flow, from 1 to 1,000,000. Required,
-    /// unless only marked packets are acknowledged, since no window can wait for those.
+    /// Maximum number of sent and unacknowledged packets of a flow, from 1 to 1,000,000. Required
+    /// unless only marked packets are acknowledged, because a window cannot wait for these
+    /// acknowledgements.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub packets: Option<i64>,
     /// Which packets are acknowledged. Default: each. `{ every = 4 }` acknowledges 4 packets of a
@@ -32,18 +33,18 @@ pub struct Window {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ack {
-    /// Payload of an acknowledgement, from 1 B to 64 KiB. Default: that of Santos et al. 2002,
-    /// table I.
+    /// Payload of an acknowledgement, from 1 B to 64 KiB. Default: from Santos et al. 2002, table
+    /// I.
     pub length: Bytes,
-    /// Priority level of acknowledgements, from 0 to 7. At a host, acknowledgements of a level
-    /// precede all other packets of it. Default: that of the class.
+    /// Priority level of acknowledgements, from 0 to 7. At a host, acknowledgements precede all
+    /// other packets of their level. Default: the level of the class.
     #[schemars(range(min = 0, max = 7))]
     pub priority: Option<i64>,
-    /// Lanes that acknowledgements may use. Default: those of the class.
+    /// Lanes that acknowledgements may use. Default: the lanes of the class.
     #[schemars(extend("x-needs" = "lanes"))]
     pub lanes: Option<Vec<i64>>,
-    /// Service level of acknowledgements, from 0 to 15. Default: that of the class. If it has none,
-    /// tables give the level for the pair from the acknowledging host to the sender.
+    /// Service level of acknowledgements, from 0 to 15. Default: the level of the class, or else
+    /// the level in the tables for the pair from the acknowledging host to the sender.
     #[schemars(range(min = 0, max = 15), extend("x-needs" = "lanes"))]
     pub service_level: Option<i64>,
 }
