@@ -1,12 +1,12 @@
-//! Compilation of adaptive routing: its requirements, and the escape lanes.
+//! Requirements of adaptive routing, and its escape lanes.
 //!
 //! ```text
-//!   routing.algorithm ──► tables ──► beside them any channel on a shortest way
+//!   routing.algorithm ──► tables ──► plus any channel on a shortest path
 //!   routing.adaptive.escape_lanes ──► the lowest lanes of each class, for the tables alone
 //! ```
 //!
-//! Invariant: with escape lanes, every class also has an adaptive lane, and each adaptive lane
-//! either receives whole packets or is empty before it accepts the next packet.
+//! Invariant: with escape lanes, every class also has an adaptive lane. Each adaptive lane either
+//! receives whole packets or is empty before it accepts the next packet.
 
 use super::network::NetworkKind;
 use super::written::first_written;
@@ -105,7 +105,7 @@ pub(super) fn no_escape(
     source.refuse(&key, message).into()
 }
 
-/// Refuses lanes on which a packet could wait behind another one while holding escape lanes.
+/// Refuses lanes on which a packet that holds escape lanes could wait behind another packet.
 pub(super) fn of_lanes<'a>() -> [Check<(&'a NetworkKind, &'a Lanes)>; 1] {
     [refuse("network.lanes.forwarding", |it| {
         let (LaneRule::Escape(escape), Switching::VirtualLanes(pipeline)) =

@@ -9,14 +9,12 @@ use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_net::{ChannelPlan, InTransitParameters, SlackBuffer, Switching, WhenPoolFull};
 use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
 
-/// Relative rounding error above which a note is given.
 const ROUNDING_NOTED: f64 = 1e-3;
-/// Slowest allowed link: the longest worm, of 2^32 flits, passes it in less than 2^63 ps.
+/// Slowest allowed link: it transmits the longest worm, of 2^32 flits, in less than 2^63 ps.
 pub(crate) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
 pub(crate) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
-/// Number of lanes per cable in InfiniBand presets.
 const LANES_OF_PRESETS: u8 = 4;
-/// Limit on the flits that a cable or a waiting header may hold; scaled buffers then still fit into
+/// Maximum number of flits held by a cable or a waiting header; scaled buffers then still fit into
 /// 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
@@ -46,8 +44,7 @@ pub(crate) fn channels(
         let slack = slack_buffer(source, cable, &mut census)?;
         census.see_rate(reported.is_some_and(|reported| reported != parameters.links.link_rate));
         census.see_unknown(fabric.cable_of(channel));
-        // For whole packets, the transmission time is computed from bytes, without rounding to
-        // flits.
+        // Transmission times of whole packets are computed from bytes, without rounding to flits.
         if !matches!(kind.switching, Switching::Packets(_)) {
             census.see_rounding(&flit);
         }
@@ -58,7 +55,7 @@ pub(crate) fn channels(
     Ok(channels)
 }
 
-/// Rate of a cable of which only the width or the generation is known; the preset supplies the
+/// Returns the rate of a cable with a known width or generation only. The preset supplies the
 /// generation, and four lanes are the default width.
 fn rate_of_partial(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
     match half {
@@ -96,8 +93,8 @@ impl Cable<'_> {
         self.fabric.node(self.fabric.target(self.channel).node).is_switch()
     }
 
-    /// Time for which the port at the channel's end holds the header of a lone worm; `None` at a
-    /// host that accepts every packet.
+    /// Returns the time for which the port at the channel's end holds the header of a lone worm;
+    /// `None` at a host that accepts every packet.
     fn held_header(&self) -> Option<Span> {
         let InTransitParameters { detection, programming, when_full, .. } =
             self.parameters.in_transit;

@@ -1,7 +1,7 @@
 //! Compilation of traffic classes.
 //!
 //! ```text
-//!   hosts ── in canonical order: places 0, 1, ..., N - 1
+//!   hosts ── in canonical order: indices 0, 1, ..., N - 1
 //!     │
 //!   arrivals + lengths + destinations ─► for each host a SourcePlan, or a reason to be silent
 //!   schedule ─────────────────────────► a SourcePlan for each host in it

@@ -5,8 +5,8 @@
 //!   minimal (dragonfly)    s ─local─► ──global──► ─local─► d   local-global-local, and busier
 //! ```
 //!
-//! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA
-//! 2008, section 4.1: minimal routing takes one global channel at most.
+//! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
+//! ISCA 2008, section 4.1: minimal routing takes one global channel at most.
 
 use super::paths::hosts;
 use crate::check::{Check, Sentence, Subject, note, say};
@@ -16,7 +16,7 @@ use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
 const CODE: &str = "dragonfly-shortest-path";
-/// Limit on host pairs up to which the note computes route bounds.
+/// Maximum number of host pairs for the bounds in the note.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
 type Routed<'a> = (&'a Fabric, &'a [Routes]);

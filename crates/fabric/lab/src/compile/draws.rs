@@ -1,13 +1,13 @@
-//! Values that a run draws once and keeps to its end.
+//! Random values that a run draws once and keeps to its end.
 //!
 //! ```text
-//!   each message anew     intervals, lengths, destinations, on-off periods     batches of one run vary by them
-//!   once a run            phases, permutations, placements, cables             only other seeds vary by them
+//!   for each message      intervals, lengths, destinations, on-off periods     vary between batches of a run
+//!   once per run          phases, permutations, placements, cables             vary only between seeds
 //! ```
 //!
-//! A run that draws such a value measures the steady state of this draw: its intervals cover the
-//! mean of a longer run with the same seed, not the mean over seeds. Only replications measure the
-//! latter. Values with a vanishing effect are left out, such as the start of a source with Poisson
+//! A run with such values measures the steady state of its draw. Its confidence intervals cover the
+//! mean of a longer run with the same seed, not the mean over seeds, which only replications
+//! measure. Values with a vanishing effect are left out, such as the start of a source with Poisson
 //! arrivals.
 
 use crate::scenario::{Placement, ScenarioSource, Topology};
@@ -21,28 +21,28 @@ use gingham_topology::generate::Generator;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A kind of value that is drawn once a run.
+/// Random value that is drawn once per run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawKind {
-    /// The cables of a generated fabric.
+    /// Cables of a generated fabric.
     Topology,
-    /// The phase of each host with constant arrivals.
+    /// Phase of each host with constant arrivals.
     Phase,
-    /// The permutation that gives each host its destination.
+    /// Permutation that gives each host its destination.
     Permutation,
-    /// The destination of each stream.
+    /// Destination of each stream.
     Placement,
-    /// The start time of each host or stream whose later messages come at regular intervals.
+    /// Start time of each host or stream whose later messages are created at regular intervals.
     Start,
-    /// The first frame of each stream in its trace.
+    /// First frame of each stream in its trace.
     FirstFrame,
     /// Which applications crash, and when.
     Crash,
 }
 
 impl DrawKind {
-    /// Plural noun for the drawn values, used in messages.
+    /// Returns a noun phrase for the drawn values, used in messages.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Topology => "cables",
@@ -56,14 +56,14 @@ impl DrawKind {
     }
 }
 
-/// A value that a run draws once.
+/// Random value that a run draws once.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Draw {
     /// Kind of the value.
     pub kind: DrawKind,
-    /// The class that the value belongs to; missing for the fabric.
+    /// Traffic class that the value belongs to; missing for the fabric.
     pub class: Option<String>,
-    /// The scenario key that requests the draw.
+    /// Scenario key that requests the draw.
     pub key: String,
 }
 

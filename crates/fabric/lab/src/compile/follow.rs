@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   "data: h0 -> h5"                          class, source and destination
-//!   "video: h0 -> h5 #12"                     the same of one of several streams, by its number
-//!   "s0 -> s1", "s0[1] -> s1[2]"              the one channel from a node, or port, to another
+//!   "video: h0 -> h5 #12"                     likewise, for one of several streams by its number
+//!   "s0 -> s1", "s0[1] -> s1[2]"              the only channel from a node, or port, to another
 //!   "*", alone                                every channel
 //! ```
 //!
@@ -26,7 +26,6 @@ const FLOW: &str = "`class: source -> destination`, such as";
 const ARROW: &str = "->";
 const ALL: &str = "*";
 
-/// Checks that need no fabric.
 pub(crate) fn of_keys<'a>() -> [Check<&'a Follow>; 5] {
     [
         refuse("", |it| {
@@ -177,7 +176,7 @@ impl Reader<'_> {
         Err(self.source.refuse(key, message).suggesting(text, "its streams", names).into())
     }
 
-    /// Returns the class of a flow and the text after it; class names may contain colons.
+    /// Splits off the class of a flow; class names may contain colons.
     fn class<'t>(&self, key: &str, text: &'t str) -> Result<(ClassId, &'t str), LabError> {
         let classes = &self.plan.classes;
         let behind = |class: &ClassPlan| {
@@ -251,8 +250,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a source may ever send a message to a host; for a reply, that host must be able to send
-/// it a request.
+/// Returns whether a source may ever send a message to a host. For a reply, this host must be able
+/// to send a request to the source.
 fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     let Some(replies) = source.replies() else {
         return destinations(plan, source).any(|host| host == to);

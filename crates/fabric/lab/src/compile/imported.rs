@@ -1,16 +1,16 @@
 //! Import of a subnet manager's tables, from the files of a scenario.
 //!
 //! ```text
-//!   routing.tables ─────────► Routes, in place of routing.algorithm
+//!   routing.tables ─────────► Routes, instead of routing.algorithm
 //!   routing.lane_tables ────┐
-//!   routing.service_levels ─┴► Lanes, in place of traffic.*.lanes; traffic.*.service_level goes before the level of a pair
+//!   routing.service_levels ─┴► Lanes, instead of traffic.*.lanes
 //! ```
 //!
-//! A host may have several LIDs (an LMC above 0) with different routes. Real software chooses one;
-//! here every sender uses the first.
+//! A class's `service_level` overrides the level of a host pair. A host may have several LIDs (an
+//! LMC above 0) with different routes. Real software chooses one; here every sender uses the first.
 //!
 //! Invariants: the tables lead from every host to every other on its island, and no packet of any
-//! class is dropped because it has no lane.
+//! class is dropped for lack of a lane.
 
 use super::gathered::Gathered;
 use super::lanes::ClassLevels;
@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 }
 
-/// All packets take the first set of routes, which must connect all pairs of hosts.
+/// Requires the first set of routes, which all packets take, to connect all pairs of hosts.
 fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
     [
         note(|it| {

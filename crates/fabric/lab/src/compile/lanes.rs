@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through
-//! fits into it.
+//! fits into this lane.
 
 mod acks;
 mod checks;
@@ -93,12 +93,10 @@ impl LaneFigures {
         self.classes.single_vc_classes(class)
     }
 
-    /// Returns the VC class of admission control; `None` if it depends on the pair.
     pub(crate) fn vc_class_of_admission(&self) -> Option<VcClass> {
         if self.levels.is_some() { None } else { self.classes.vc_class_of_admission() }
     }
 
-    /// Returns the VC class of acknowledgements; `None` if it depends on the pair.
     pub(crate) fn vc_class_of_acks(&self, class: usize) -> Option<VcClass> {
         match &self.levels {
             Some(levels) => levels.of_acks.get(&class).copied().flatten(),

@@ -1,4 +1,4 @@
-//! Queries on a plan: longest packets, acknowledgements, and destinations.
+//! Longest packets, acknowledgements, and destinations of a plan.
 
 use super::paths::hosts;
 use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
@@ -28,7 +28,7 @@ pub(crate) fn lanes_of_acks(plan: &Plan, ack: AckPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, ack.vc_class)
 }
 
-/// Largest packet payload when a message of the given length is sent in `class`.
+/// Returns the largest packet payload when a message of the given length is sent in `class`.
 pub(crate) fn longest_as(
     class: &ClassPlan,
     message_bytes: u32,
@@ -49,7 +49,7 @@ pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     classes.chain(acks).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
-/// Largest payload of a packet, acknowledgement or probe that may use one of these lanes.
+/// Returns the largest payload of a packet, acknowledgement or probe that may use these lanes.
 pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
     let payload = |class: &ClassPlan| {

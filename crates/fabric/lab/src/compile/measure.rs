@@ -16,11 +16,10 @@ pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
 /// Number of sections in a run that is not stopped early.
 const SECTIONS: u64 = 64;
-/// Number of sections that a confidence interval needs.
 const SECTIONS_FOR_INTERVAL: u64 = 20;
 const SAMPLES: RangeInclusive<u64> = 1..=10_000_000;
 const STEPS_MAX: u64 = 100_000;
-/// Limit on congestion trees in a run, over all searches.
+/// Maximum number of congestion trees in a run, over all searches.
 const TREES_MAX: u64 = 10_000_000;
 const PERCENTILES_MAX: usize = 100;
 /// Factor by which `stop.messages` must exceed the expected messages to count as out of reach.
@@ -171,7 +170,7 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
         let is_twice = asked[..place].contains(&percent);
         when!(is_twice, "the {percent}th percentile is there twice")
     };
-    // The default percentiles are not checked: any without enough messages is omitted.
+    // The default percentiles are not checked: a percentile without enough messages is omitted.
     let too_few = || {
         let messages = source.scenario.stop.messages.filter(|_| *asked != PERCENTILES_DEFAULT)?;
         let needed = needed_messages(percent);
@@ -184,7 +183,7 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
     out_of_range.or_else(twice).or_else(too_few)
 }
 
-/// Number of messages needed for one of them to lie beyond the percentile.
+/// Returns the number of messages needed for one of them to lie beyond the percentile.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
 fn needed_messages(percent: f64) -> u64 {
     // The subtraction cancels the binary rounding error of a decimal fraction.
@@ -217,8 +216,8 @@ fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
     active.end.as_ps().min(window.end.as_ps()).saturating_sub(from)
 }
 
-/// Expected number of messages from a source in `span_ps`; for a backlogged source, the number that
-/// its link carries.
+/// Returns the expected number of messages from a source in `span_ps`; for a backlogged source, the
+/// number that its link carries.
 #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
 fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     let span_ps = span_ps as f64;

@@ -11,13 +11,13 @@
 /// A completed stage of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Milestone {
-    /// The fabric, read or generated.
+    /// Fabric, read or generated.
     Fabric,
     /// Routes, with their lanes.
     Routes,
-    /// Proof of freedom from deadlock, or an allowed cycle.
+    /// Proof of deadlock freedom, or an allowed cycle.
     Proof,
-    /// The plan of the run.
+    /// Plan of the run.
     Plan,
     /// Load bound of the traffic on its routes; the last stage.
     Bound,

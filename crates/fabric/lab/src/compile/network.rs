@@ -1,7 +1,7 @@
 //! The switching kind of a network: compiles its parameters and refuses the keys of other kinds.
 //!
 //! ```text
-//!   network.preset ──► Parameters ──► NetworkKind: plan of its switches, and lane settings that need no routes
+//!   network.preset ──► Parameters ──► NetworkKind: switch plan, and lane settings that need no routes
 //!                          └─► keys of other kinds are refused
 //! ```
 
@@ -20,14 +20,13 @@ use gingham_net::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, Wormhole
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
-/// Limit on the length of an in-transit mark, far above practical values.
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
 pub(crate) struct NetworkKind {
     /// Switching plan without values that depend on channels.
     pub(crate) switching: Switching,
     pub(crate) lanes: LaneFigures,
-    /// For each class, how many bytes of a packet one switch holds.
+    /// For each class, the number of bytes of a packet that one switch holds.
     pub(crate) held_bytes: Vec<u64>,
     /// Smallest input buffer of a switch, if buffers are enlarged for their cables.
     pub(crate) slack: Option<SlackBuffer>,
@@ -69,7 +68,7 @@ impl NetworkKind {
         }
     }
 
-    /// Returns the delays of a switch with their keys; routing cycles are checked elsewhere.
+    /// Returns the delays of a switch with their keys, except routing cycles.
     pub(crate) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => vec![
@@ -91,8 +90,8 @@ impl NetworkKind {
         }
     }
 
-    /// Time to forward a header, with its key, if a slack buffer must hold the flits that arrive
-    /// meanwhile.
+    /// Returns the time to forward a header, with its key, if a slack buffer must hold the flits
+    /// that arrive meanwhile.
     pub(crate) fn header_delay(&self) -> Option<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => {

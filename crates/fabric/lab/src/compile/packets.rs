@@ -1,8 +1,8 @@
 //! Compilation of switches of whole packets.
 //!
 //! ```text
-//!   network.packets ─► blocks of buffers, delays, reading, marks ────────┐
-//!   network.lanes ───► LaneFigures, arbiters that choose by the packet ─┴► PacketsPlan
+//!   network.packets ─► buffer blocks, delays, reading, marks ──────┐
+//!   network.lanes ───► LaneFigures, arbiters that choose by packet ┴► PacketsPlan
 //! ```
 //!
 //! Invariants: every packet fits into the buffer of any lane that it may use; a byte arrives in at
@@ -58,8 +58,8 @@ pub(super) fn plan(
     Ok((packets, LaneFigures::of(source, count, ports)?))
 }
 
-/// Payload of a packet that fills the smallest buffer of the given lanes; adaptive segmentation
-/// counts it for each switch.
+/// Returns the payload of a packet that fills the smallest buffer of the given lanes; adaptive
+/// segmentation counts it per switch.
 pub(super) fn held_bytes(packets: &PacketsPlan, lanes: LaneSet) -> u64 {
     let blocks = lanes.lanes().map(|lane| packets.buffer_blocks[usize::from(lane)]).min();
     let bytes = u64::from(blocks.unwrap_or(1)) * u64::from(BLOCK_BYTES);

@@ -1,8 +1,8 @@
-//! Path sets: one path a pair, or two and the rule that chooses between them.
+//! Path sets: one path per host pair, or two and the rule that chooses between them.
 //!
 //! ```text
 //!   routing.algorithm ─────────────► primary set ─────┐
-//!   routing.alternative.algorithm ─► alternative set ┴─► the same pairs in both ─► one proof of all of them
+//!   routing.alternative.algorithm ─► alternative set ─┴─► connect equal pairs ─► one proof of all paths
 //!   routing.tables ────────────────► one set
 //! ```
 //!
@@ -39,7 +39,7 @@ pub(crate) fn paths(
     gathered: &mut Gathered,
 ) -> Result<RoutingScheme, LabError> {
     let written = &source.scenario.routing;
-    // Checks that need no routes come first, because routing a large fabric is slow.
+    // Checks that need no routes run first, because routing a large fabric is slow.
     if let Some(alternative) = &written.alternative {
         check(&of_alternative(), &Subject::of_table(source, "routing", alternative), gathered)?;
     }
@@ -213,7 +213,7 @@ fn joined_by_one(
     let (Routes::Source(one), Routes::Source(other)) = (one, other) else { return None };
     let leads =
         |switch: NodeId, to| (one.kept(switch, to).is_some(), other.kept(switch, to).is_some());
-    // Hosts of one switch share their paths, and one of them suffices.
+    // Hosts of one switch share their paths, so one host suffices.
     let mut seen = vec![false; fabric.nodes().len()];
     for from in hosts(fabric) {
         let switch = fabric.target(fabric.endpoint_channel(from)).node;
@@ -292,7 +292,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     ]
 }
 
-/// Whether any packet may take the primary path and the alternative path; `None` without sources.
+/// Returns whether any packet may take the primary path and the alternative path; `None` without
+/// sources.
 fn used(plan: &Plan) -> Option<[bool; 2]> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());

@@ -51,20 +51,20 @@ network.lanes = { count = 2, datelines = true }"#))]
         #[serde(flatten)]
         lanes: LaneParameters
     ] {
-        /// Capacity of a lane buffer at the end of a channel, in flits: one value for all lanes, or
-        /// a list with a value for each. Default: from the preset.
+        /// Capacity of a lane buffer at the end of a channel, in flits: a single value or a
+        /// per-lane list. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value depth: PerLane<i64>,
         /// Size of a flit. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value flit: Bytes,
-        /// Forwarding of packets to the next switch: one value for all lanes, or a list with a
-        /// value for each. Default: from the preset.
+        /// Forwarding of packets to the next switch: a single value or a per-lane list. Default:
+        /// from the preset.
         value forwarding: PerLane<Forwarding>,
-        /// Capacity of an output lane of a switch, in flits waiting for the link: one value for all
-        /// lanes, or a list with a value for each. Default: the capacity of the lane buffers. With
-        /// 0 for all lanes, outputs have no queue: a flit crosses the switch only if a credit is
-        /// available, and then takes this credit.
+        /// Capacity of an output lane of a switch, in flits waiting for the link: a single value or
+        /// a per-lane list. Default: the capacity of the lane buffers. With 0 for all lanes,
+        /// outputs have no queue: a flit crosses the switch only if a credit is available, and then
+        /// takes this credit.
         #[schemars(extend("x-needs" = "five-stages"))]
         open output_depth: PerLane<i64>,
         /// Cycles from the arrival of a flit at a switch to its lane buffer. This pipeline accepts

@@ -26,13 +26,12 @@ pub struct Packets {
         /// Minimum time between two packet heads that one input port reads. Default: from the
         /// preset.
         value head_interval: Span,
-        /// Buffer capacity of an input and lane, in whole blocks of 64 B: one value for all lanes,
-        /// or a list with a value for each. Default: from the preset.
+        /// Buffer capacity of an input and lane, in whole blocks of 64 B: a single value or a
+        /// per-lane list. Default: from the preset.
         value buffer: PerLane<Bytes>,
-        /// Buffer capacity of a lane at each output of a switch, in whole blocks of 64 B: one value
-        /// for all lanes, or a list with a value for each. By default outputs have no buffers.
-        /// Packets cross to output buffers as soon as there is space, so `read` and `overtaking`
-        /// have no effect.
+        /// Buffer capacity of a lane at each output of a switch, in whole blocks of 64 B: a single
+        /// value or a per-lane list. By default outputs have no buffers. Packets cross to output
+        /// buffers as soon as there is space, so `read` and `overtaking` have no effect.
         open output_buffer: PerLane<Bytes>,
         /// Number of packets of an input port that may leave simultaneously. Default: from the
         /// preset.

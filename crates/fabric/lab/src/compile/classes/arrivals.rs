@@ -12,22 +12,19 @@ use gingham_net::traffic::{
 use gingham_topology::EndpointId;
 use std::ops::{Range, RangeInclusive};
 
-/// Longest on or off period; no run lasts longer.
+/// Longest on or off period; no run is longer.
 const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 /// Allowed tail indices; with a heavier tail, no run would reach the mean.
 pub(crate) const SHAPES: RangeInclusive<f64> = 1.01..=f64::MAX;
-/// Limit on the number of on periods between two messages; on periods without a message only cost
-/// time.
+/// Maximum number of on periods between two messages; on periods without a message only cost time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 /// Tolerance for loads that add up to 1.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether a source with this load would exceed its link's capacity.
 pub(crate) fn is_too_much(load: f64) -> bool {
     load > 1.0 + ROUNDING
 }
 
-/// Rounds a load limit down to a few digits.
 pub(crate) fn shown_limit(load: f64) -> f64 {
     let mut scale = 1e4;
     while load * scale < 1e3 {

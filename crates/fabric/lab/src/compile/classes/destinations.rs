@@ -17,7 +17,6 @@ use std::sync::Arc;
 pub(super) enum Aim {
     At {
         destinations: DestinationPlan,
-        /// Ratio of the host's load to the load of the class.
         load_factor: f64,
     },
     /// Host that sends nothing; the reason is a predicate that follows "N of M hosts".
@@ -156,7 +155,8 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
     ]
 }
 
-/// Sends uniformly to other hosts; without any, the source is silent for the reason `why_none`.
+/// Sends uniformly to other hosts. Without other hosts, the source is silent for the reason
+/// `why_none`.
 pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     if others.has_any() {
         Aim::at(DestinationPlan::Uniform(others))
@@ -165,8 +165,8 @@ pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     }
 }
 
-/// Asymmetric destinations: host `s` of `N` sends to `s mod N/2` and `s mod N/2 + N/2`, one of
-/// which is itself.
+/// Sends from host `s` of `N` to `s mod N/2` and `s mod N/2 + N/2`, one of which is the host
+/// itself.
 fn asymmetric(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

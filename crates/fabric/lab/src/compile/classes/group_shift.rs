@@ -1,4 +1,4 @@
-//! Group shifts: every group of hosts sends to a group further on.
+//! Group shifts: every group of hosts sends to the group `by` positions later.
 //!
 //! ```text
 //!   groups of four, by = 1      0 1 2 3 ─► 4 5 6 7 ─► 8 9 10 11 ─┐
@@ -76,7 +76,6 @@ fn to_any(
     members.iter().map(aim).collect()
 }
 
-/// Divides the hosts into at least two groups.
 fn groups(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

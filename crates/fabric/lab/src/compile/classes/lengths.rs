@@ -1,4 +1,4 @@
-//! Lengths of the messages of a class.
+//! Message lengths of a class.
 
 use super::context::ClassContext;
 use super::sheet::Sheet;

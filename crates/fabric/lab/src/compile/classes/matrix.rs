@@ -111,7 +111,7 @@ fn read_rows(
     Ok(rows)
 }
 
-/// Reads the destinations from the header, beginning with its second field.
+/// Reads the destinations from the header, starting with its second field.
 fn read_columns(context: &ClassContext<'_>, sheet: &Sheet) -> Result<Vec<EndpointId>, LabError> {
     let mut columns: Vec<EndpointId> = Vec::new();
     let mut seen = vec![false; context.fabric.endpoints().len()];

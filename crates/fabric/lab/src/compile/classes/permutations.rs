@@ -1,9 +1,9 @@
-//! Permutations: the place of each host, and the place that it sends to.
+//! Permutations: the index of each host, and the index of its destination.
 //!
 //! ```text
 //!   bits, square       the hosts of the class in canonical order, numbered from 0
-//!   grid of N / c      cell = place / c; the place within a cell stays
-//!   the fabric's grid  cell = the switch; the place among the hosts of a switch stays
+//!   grid of N / c      cell = index / c; the index within a cell stays
+//!   the fabric's grid  cell = the switch; the index among the hosts of a switch stays
 //! ```
 
 use super::context::ClassContext;
@@ -118,7 +118,7 @@ pub(super) struct Layout {
     pub(super) wraps: Vec<bool>,
     /// Hosts in each cell, as indices in the class.
     pub(super) cells: Vec<Vec<usize>>,
-    /// For each host, its cell and its index within that cell.
+    /// Cell of each host, and the host's index within this cell.
     pub(super) cell_of: Vec<(usize, usize)>,
 }
 

@@ -4,7 +4,7 @@
 //!   requests: h0, h1 ──► h2, h3        replies: those of h2 and h3 that are hosts of the class ──► h0, h1
 //! ```
 //!
-//! Invariant: every chain of replies begins with a class that replies to none.
+//! Invariant: every chain of replies starts with a class that does not reply.
 
 use super::context::ClassContext;
 use crate::check::{Check, Sentence, check, refuse, say, when};
@@ -58,7 +58,7 @@ pub(super) fn of_replied<'a>() -> [Check<&'a [Option<usize>]>; 1] {
     })]
 }
 
-/// Returns a cycle of classes that begins at `index`: each replies to the next, and the last to the
+/// Returns a cycle of classes that starts at `index`: each replies to the next, and the last to the
 /// first.
 fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     let mut circle = vec![index];
@@ -71,8 +71,7 @@ fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// Returns the order of compilation: every class follows the class it replies to; otherwise
-/// scenario order.
+/// Orders classes after the class that they reply to, and otherwise as in the scenario.
 pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     let before = |index: &usize| std::iter::successors(replied[*index], |to| replied[*to]).count();
     let mut order: Vec<usize> = (0..replied.len()).collect();
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn reply_class_is_ordered_after_its_request_class() {
-        // Class 0 replies to 3, and 3 to 1; class 2 replies to none.
+        // Class 0 replies to 3, and 3 to 1; class 2 does not reply.
         let replied = [Some(3), None, None, Some(1)];
         assert_eq!(in_order(&replied), [1, 2, 3, 0]);
         assert!((0..4).all(|index| circle(&replied, index).is_none()));

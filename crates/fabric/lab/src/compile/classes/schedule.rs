@@ -6,8 +6,8 @@
 //!   6250,h1,h0,64
 //! ```
 //!
-//! A run's table of messages has these columns, and can be replayed. Their order is free; other
-//! columns are ignored.
+//! A run's table of messages has these columns, and can be replayed. Columns may be in any order;
+//! other columns are ignored.
 
 use super::context::ClassContext;
 use super::lengths::{payload, payload_message};

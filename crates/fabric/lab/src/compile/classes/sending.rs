@@ -1,4 +1,4 @@
-//! Priority and segmentation of the messages of a class.
+//! Priority and segmentation of a class's messages.
 
 use super::context::ClassContext;
 use super::lengths::{PAYLOAD, checked_payload};
@@ -90,8 +90,8 @@ pub(super) fn segmentation(
     })
 }
 
-/// Returns how many bytes of a packet one switch holds: its slack buffer, or the shallowest lane of
-/// the class.
+/// Returns the number of bytes of a packet that one switch holds: its slack buffer, or the
+/// shallowest lane of the class.
 fn buffer(context: &ClassContext<'_>) -> Bytes {
     Bytes(context.links.kind.held_bytes[context.index])
 }

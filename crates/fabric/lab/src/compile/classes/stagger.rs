@@ -7,8 +7,8 @@
 //!
 //! In Santos et al. 2002, section III, flows start one after the other, every 100 us. The jitter is
 //! ours: without another random draw a scenario has only one possible run, and its results no
-//! interval. Hosts are numbered in fabric order, silent ones included: a change of the senders then
-//! leaves the starts of others unchanged.
+//! confidence interval. Hosts are numbered in fabric order, silent hosts included, so that a change
+//! of the senders leaves the starts of others unchanged.
 
 use super::context::ClassContext;
 use crate::check::{Check, refuse, when};
@@ -28,7 +28,7 @@ pub(super) fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Delay of each host's start relative to the start of the class.
+/// Returns the delay of each host's start relative to the start of the class.
 pub(super) fn later(context: &ClassContext<'_>, hosts: usize) -> Result<Vec<LaterPlan>, LabError> {
     let Some(stagger) = &context.class.stagger else {
         return Ok(vec![LaterPlan::default(); hosts]);

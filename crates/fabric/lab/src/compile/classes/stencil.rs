@@ -1,7 +1,7 @@
-//! Stencils: each message goes to one of the neighbours of its host on a grid.
+//! Stencils: each message goes to a neighbour of its host on a grid.
 //!
 //! ```text
-//!   the grid       as for shifts (`permutations.rs`); the place within a cell stays
+//!   the grid       as for shifts (`permutations.rs`); the index within a cell stays
 //!   its edges      wrap around as `wrap` sets, else as the cables of the fabric's own grid
 //! ```
 
@@ -12,7 +12,7 @@ use crate::error::LabError;
 use gingham_net::traffic::{OtherHosts, Stencil, StencilPlaces};
 use gingham_topology::EndpointId;
 
-/// Limit on pairs of a host and a neighbour: all pairs of 4,096 hosts.
+/// Maximum number of pairs of a host and a neighbour: all pairs of 4,096 hosts.
 const PAIRS_MAX: usize = 1 << 24;
 
 pub(super) fn stencil(

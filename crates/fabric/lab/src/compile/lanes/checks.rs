@@ -14,7 +14,6 @@ use std::ops::RangeInclusive;
 
 const FLIT_MAX_KIB: u64 = 4;
 pub(super) const DEPTH_MAX: i64 = 65_535;
-/// Limit on the pipeline before a lane buffer, and on the delay of a credit, in cycles.
 const CYCLES_MAX: i64 = 65_535;
 const ROUTING_CYCLES_MAX: i64 = 1_000;
 const ITERATIONS: RangeInclusive<u32> = 1..=1_000;
@@ -67,7 +66,6 @@ fn wrong_depths(
     })
 }
 
-/// Checks that run before the checks of arbiters.
 pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
     [
         refuse("depth", |it| wrong_depths(it, &it.switch.depth, 1)),
@@ -105,7 +103,6 @@ pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
     ]
 }
 
-/// Checks that run after the checks of arbiters.
 pub(super) fn of_cycles<'a>() -> [Check<Pipeline<'a>>; 6] {
     [
         refuse("vc_allocator.islip.iterations", |it| match it.switch.vc_allocator {

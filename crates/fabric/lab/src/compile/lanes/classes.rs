@@ -6,7 +6,7 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
 use std::collections::BTreeMap;
 
-/// Lanes of classes and acknowledgements; equal lanes share a VC class.
+/// Lanes of classes and acknowledgements; equal lane sets share a VC class.
 #[derive(Clone)]
 pub(super) struct ClassLanes {
     pub(super) by_class: Vec<LaneSet>,
@@ -76,7 +76,8 @@ impl ClassLanes {
         }
     }
 
-    /// VC classes of the individual lanes of a class; each message keeps to one of these lanes.
+    /// Returns the VC classes of a class's individual lanes; each message keeps to one of these
+    /// lanes.
     pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.by_class[class].lanes().map(|lane| self.vc_class_of(LaneSet::one(lane))).collect()
     }

@@ -7,12 +7,10 @@ use crate::scenario::ScenarioSource;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::{ChannelId, Node};
 
-/// Limit on the lanes of a switch: 16 bits count them, with the lanes of each port rounded up to a
-/// power of two.
+/// Maximum number of lanes of a switch: 16 bits count them, with the lanes of each port rounded up
+/// to a power of two.
 const SWITCH_LANES_MAX: usize = (1 << 16) - 2;
-/// Longest transmission time of a flit on a channel, in cycles.
 const FLIT_CYCLES_MAX: u64 = 1 << 12;
-/// Maximum delay of a cable, in cycles.
 const DELAY_CYCLES_MAX: u64 = 1 << 20;
 
 pub(super) fn of_plan<'a>() -> [Check<(&'a Plan, &'a PipelinePlan)>; 2] {

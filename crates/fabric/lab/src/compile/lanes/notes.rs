@@ -1,13 +1,13 @@
 //! Notes on lanes: buffers too shallow for their cables, and unused lanes.
 //!
 //! ```text
-//!       begins        arrives            crosses     credit counts
-//!   ── 1 ──┼── f + d ────┼── P ── + 1 ──────┼── 1 + C ──┼─►   time for which one place of a lane is in use
+//!       starts        arrives            crosses     credit counts
+//!   ── 1 ──┼── f + d ────┼── P ── + 1 ──────┼── 1 + C ──┼─►   time for which one slot of a lane is in use
 //!      │                 └ rounded up to a tick, D + 1 if a flit takes a cycle
 //!      └ only if a switch sends, and flits take their credits as they cross
 //! ```
 //!
-//! A lane carries the full rate of its channel if it has a place for every flit that begins in that
+//! A lane carries the full rate of its channel if it has a slot for every flit that starts in this
 //! time: `docs/concepts/routers.md`.
 
 use super::checks::DEPTH_MAX;
@@ -44,8 +44,8 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     let lanes = used_lanes(plan).lanes().filter(is_of_kind);
     let depths: Vec<u32> = lanes.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
     let shallowest = *depths.iter().min()?;
-    // Flits behind a waiting head wait equally long, and one more place is in use when the next
-    // head requests the lane.
+    // Flits behind a waiting head wait equally long, and one more slot is in use when the next head
+    // requests the lane.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let channels: Vec<(ChannelId, Span)> = ChannelId::first(plan.channels.len())
         .filter(takes_credits)
@@ -81,7 +81,7 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     )
 }
 
-/// Time during which a flit occupies a place in a lane at the end of a channel.
+/// Returns the time for which a flit occupies a slot of a lane at the end of a channel.
 fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -> Span {
     let ends = plan.ends(channel);
     let channel = plan.channel(channel);
@@ -93,8 +93,8 @@ fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -
     pipeline.cycle * (crosses + pipeline.credit_cycles(channel))
 }
 
-/// Describes the share of the full rate that the shallowest lane carries, and that all lanes carry
-/// together.
+/// Describes the fraction of the full rate that the shallowest lane carries, and that all lanes
+/// carry together.
 fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String {
     let described = |flits: u64| {
         let share = |(channel, round_trip): &(ChannelId, Span)| {
@@ -127,7 +127,7 @@ fn shares_by_channel(
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Share {
-    /// Upper limit on a share below the full rate, in thousandths.
+    /// Upper limit on a fraction below the full rate, in thousandths.
     Thousandths(u128),
     All,
 }
@@ -176,8 +176,8 @@ mod tests {
     use gingham_net::{ChannelPlan, Switching};
     use std::path::Path;
 
-    /// Credit round trips of the channels from a host to a switch, between two switches, and to a
-    /// host, in cycles of 80 ps.
+    /// Returns the credit round trips of the channels from a host to a switch, between two
+    /// switches, and to a host, in cycles of 80 ps.
     fn round_trips(flit: u64, delay: u64, change: impl FnOnce(&mut PipelinePlan)) -> [u64; 3] {
         let text = "topology.generate.two-hosts.switches = 2\nnetwork.preset = \"yum-1600\"\n\
                     network.lanes.count = 1\nstop.time = \"60 us\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"64 B\"\n";

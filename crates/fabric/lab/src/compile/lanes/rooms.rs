@@ -1,7 +1,5 @@
-//! Checks that every packet fits into any lane that must hold it whole.
-//!
-//! The lane accepts a packet only if it has space for the whole packet: a longer one would wait
-//! forever.
+//! Checks that every packet fits into any lane that accepts only whole packets; a longer packet
+//! would wait forever.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when};
 use crate::compile::longest::{destinations, lanes_of_acks, lanes_of_probes, longest_as, sent_as};
@@ -17,7 +15,7 @@ pub(crate) struct Room<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) lanes: LaneSet,
     pub(crate) holds: &'a [u32; LANES_MAX as usize],
-    /// Buffer units that a packet needs, as a function of its payload.
+    /// Buffer units that a packet needs, as a function of its payload in bytes.
     pub(crate) takes: &'a dyn Fn(u32) -> u64,
     pub(crate) key: &'static str,
     /// Kind of lane, a phrase that follows the lane number in messages.

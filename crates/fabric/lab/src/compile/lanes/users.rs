@@ -40,7 +40,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
     })
 }
 
-/// Admission control as a lane user; the class index is meaningless.
+/// Returns admission control as a lane user; the class index is meaningless.
 pub(super) fn admission_user(source: &ScenarioSource) -> Option<LaneUser<'_>> {
     let admission = source.scenario.network.admission.as_ref()?;
     Some(LaneUser {

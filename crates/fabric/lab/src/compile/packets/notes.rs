@@ -63,8 +63,8 @@ fn small(of: &Used<'_>) -> Option<Sentence> {
     )
 }
 
-/// Number of packets that a buffer must hold to keep a backlogged sender from waiting for space
-/// when outputs are idle.
+/// Returns the number of packets that a buffer must hold to keep a backlogged sender from waiting
+/// for space when outputs are idle.
 fn packets_for_full_rate(channel: &ChannelPlan, packets: &PacketsPlan, wire_bytes: u64) -> u64 {
     let time = channel.bytes.of(wire_bytes).max(Span::from_ps(1));
     let back = packets.forwarding_delay + packets.credit_delay;

@@ -42,11 +42,11 @@ pub struct CreditLoss {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pfc {
-    /// Buffer level above which a pause is requested (XOFF): one value for all lanes, or a list
-    /// with a value for each. Default: the highest that leaves enough headroom.
+    /// Buffer level above which a pause is requested (XOFF): a single value or a per-lane list.
+    /// Default: the highest that leaves enough headroom.
     pub pause: Option<PerLane<Bytes>>,
-    /// Buffer level at or below which the pause ends (XON): one value for all lanes, or a list with
-    /// a value for each. Default: `pause` less the longest packet of the lane.
+    /// Buffer level at or below which the pause ends (XON): a single value or a per-lane list.
+    /// Default: `pause` less the longest packet of the lane.
     pub resume: Option<PerLane<Bytes>>,
     /// Size of a pause frame on the wire, with preamble and gap. Default: 84 B (IEEE 802.1Qbb,
     /// annex O: 672 bit times).
