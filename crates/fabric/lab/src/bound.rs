@@ -67,7 +67,7 @@ struct ClassTraffic {
     /// 1.
     loads: Vec<f64>,
     flows: Vec<u32>,
-    /// Class that starts the chain of replies, or the class itself.
+    /// First class of the reply chain, or the class itself.
     root: ClassId,
     is_backlogged: bool,
     is_steady: bool,

@@ -95,7 +95,6 @@ enum At {
 pub(crate) struct Sentence {
     text: String,
     at: Option<At>,
-    /// Unknown name, heading of the list of known names, and this list.
     names: Option<(String, &'static str, Vec<String>)>,
 }
 

@@ -285,7 +285,6 @@ impl Uniform<'_> {
         self.messages_per_ps * f64::from(self.receivers())
     }
 
-    /// Returns the number of flows from the source that only this list contains.
     fn flows(&self) -> u32 {
         if self.counts_flows { self.receivers() } else { 0 }
     }

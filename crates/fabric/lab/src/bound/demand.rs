@@ -154,7 +154,6 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Adds a schedule at its mean rate over the active time of the class.
     fn add_scheduled(
         &mut self,
         plan: &Plan,
@@ -191,7 +190,6 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Merges all pairs of a flow into one entry, in ascending order if any were merged.
 fn merged(mut pairs: Vec<Pair>) -> Vec<Pair> {
     let ends = |pair: &Pair| (pair.0, pair.1);
     if pairs.is_sorted_by(|a, b| ends(a) < ends(b)) {

@@ -133,7 +133,6 @@ fn admission() -> Value {
     variant(&mut schema_of::<Network>(), "admission")
 }
 
-/// Returns the schema of the key `datelines`, one mechanism whatever its value.
 fn datelines() -> Value {
     let key = schema_of::<Lanes>()["properties"]["datelines"].take();
     let mut mechanism = json!({ "const": "datelines" });
@@ -151,7 +150,6 @@ fn of_flows() -> Value {
     json!({ "oneOf": variants })
 }
 
-/// Turns the key of a table into an enum variant, with the keys of its table as parameters.
 fn variant(table: &mut Value, name: &str) -> Value {
     let mut variant = table["properties"][name].take();
     let parameters = variant.clone();

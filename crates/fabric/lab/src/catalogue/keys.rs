@@ -125,7 +125,6 @@ mod tests {
     use super::*;
     use crate::catalogue::scenario_schema;
 
-    /// Keys that every network has.
     const SHARED: [&str; 14] = [
         "network.preset",
         "network.switching",

@@ -27,7 +27,6 @@ pub struct SwitchingKind {
     pub example: &'static str,
     #[serde(skip)]
     pub(super) called: &'static str,
-    /// Features that some other kind lacks.
     #[serde(skip)]
     pub(super) features: &'static [Feature],
 }

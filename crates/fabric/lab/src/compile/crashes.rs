@@ -8,7 +8,6 @@ use gingham_net::{NetworkEvent, NetworkEvents};
 use gingham_topology::Fabric;
 use std::collections::BTreeMap;
 
-/// Returns, for each crashing host, its earliest crash.
 pub(super) fn plan(
     source: &ScenarioSource,
     fabric: &Fabric,

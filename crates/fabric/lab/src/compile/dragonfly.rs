@@ -16,7 +16,6 @@ use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
 const CODE: &str = "dragonfly-shortest-path";
-/// Maximum number of host pairs for the bounds in the note.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
 type Routed<'a> = (&'a Fabric, &'a [Routes]);

@@ -160,7 +160,6 @@ fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
 #[derive(Clone, Copy)]
 pub(super) struct Among {
     pub(super) count: u8,
-    /// Number of lanes for each VL; `None` to share all lanes equally.
     pub(super) lanes_per_vl: Option<u8>,
 }
 

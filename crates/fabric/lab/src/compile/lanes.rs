@@ -104,7 +104,6 @@ impl LaneFigures {
         }
     }
 
-    /// Moves the acknowledgements of the given classes to the lanes of these classes.
     fn with_acks_as(&self, classes: impl Iterator<Item = usize>) -> Self {
         let mut other = self.clone();
         for class in classes {

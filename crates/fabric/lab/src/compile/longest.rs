@@ -28,7 +28,6 @@ pub(crate) fn lanes_of_acks(plan: &Plan, ack: AckPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, ack.vc_class)
 }
 
-/// Returns the largest packet payload when a message of the given length is sent in `class`.
 pub(crate) fn longest_as(
     class: &ClassPlan,
     message_bytes: u32,

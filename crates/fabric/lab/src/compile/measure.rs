@@ -14,12 +14,10 @@ use std::ops::{Bound, Range, RangeInclusive};
 /// Longest run, far below 64 bits of picoseconds: times of packets in flight must fit, too.
 pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
-/// Number of sections in a run that is not stopped early.
 const SECTIONS: u64 = 64;
 const SECTIONS_FOR_INTERVAL: u64 = 20;
 const SAMPLES: RangeInclusive<u64> = 1..=10_000_000;
 const STEPS_MAX: u64 = 100_000;
-/// Maximum number of congestion trees in a run, over all searches.
 const TREES_MAX: u64 = 10_000_000;
 const PERCENTILES_MAX: usize = 100;
 /// Factor by which `stop.messages` must exceed the expected messages to count as out of reach.

@@ -23,7 +23,6 @@ use std::sync::Arc;
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
 pub(crate) struct NetworkKind {
-    /// Switching plan without values that depend on channels.
     pub(crate) switching: Switching,
     pub(crate) lanes: LaneFigures,
     /// For each class, the number of bytes of a packet that one switch holds.
@@ -68,7 +67,6 @@ impl NetworkKind {
         }
     }
 
-    /// Returns the delays of a switch with their keys, except routing cycles.
     pub(crate) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => vec![
@@ -170,7 +168,6 @@ pub(crate) struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// Returns the largest buffer in bytes, if buffer sizes differ between channels.
     pub(crate) fn largest_buffer_bytes(&self) -> Option<u64> {
         match self.kind.switching {
             Switching::Wormhole(_) => {
@@ -185,7 +182,6 @@ impl Links<'_> {
         over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
     }
 
-    /// Returns the transmission time of a byte on a host's cable, in picoseconds.
     pub(crate) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
         self.kind.switching.byte_ps(channel)

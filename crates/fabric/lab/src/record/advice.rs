@@ -9,7 +9,6 @@ use gingham_net::{ClassId, Status};
 const SAFE: f64 = 0.95;
 /// Advised load as a fraction of the load bound, which ignores gaps between packets.
 const SAFE_OF_BOUND: f64 = 0.9;
-/// Safety factor on the estimated length of a run.
 const MARGIN: f64 = 1.1;
 
 /// Lower limit of an advised `stop.messages`; each of the run's 20 sections then usually has some
@@ -33,7 +32,6 @@ impl Need {
         }
     }
 
-    /// Returns the required end of the run, in picoseconds.
     fn enough_ps(self, view: &RunView<'_>, class: ClassId) -> f64 {
         match self {
             Self::Window(factor) => {
@@ -89,8 +87,9 @@ pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
 
 /// Advises a lower load for a saturated class.
 ///
-/// Past saturation, accepted load may exceed a load at which the fullest channel carries every
-/// flow. The advised load therefore also leaves capacity on every channel for the other classes.
+/// Past saturation, the accepted load may exceed the load at which the fullest channel can carry
+/// all flows. The advised load therefore also leaves capacity on every channel for the other
+/// classes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();

@@ -71,7 +71,6 @@ fn load_error(sources: &[Weighted<'_>], span: Span) -> f64 {
     square.sqrt() / sources.iter().map(|(_, rate)| rate).sum::<f64>()
 }
 
-/// Returns the on-off periods of a source, and its mean rate in bytes per picosecond.
 fn periods_of(source: &SourcePlan, byte_ps: f64) -> Option<Weighted<'_>> {
     match &source.messages {
         MessagePlan::Drawn(drawn) => match &drawn.arrivals {

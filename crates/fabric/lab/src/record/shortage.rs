@@ -45,7 +45,6 @@ pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Op
     Some(format!("{reason}: {longer}{}", or_less(view, asked, of)))
 }
 
-/// Lists all reasons why the run is too short, the main reason first.
 fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     if of.created.messages == 0 {
         let reason = "its sources created no message in the window".to_owned();
@@ -174,7 +173,6 @@ fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64
     })
 }
 
-/// Returns the factor for the run length that gives each of 20 batches some messages.
 fn factor_for_interval(followed_messages: u64) -> f64 {
     (200.0 / real(followed_messages.max(1))).max(2.0)
 }

@@ -11,7 +11,6 @@
 //! kind, overridden by the keys of the preset and then of the scenario.
 
 pub(crate) trait Over<T> {
-    /// Overrides the values of `base` by the written values.
     fn over(&self, base: T) -> T;
 }
 

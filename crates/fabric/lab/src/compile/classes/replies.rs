@@ -58,8 +58,6 @@ pub(super) fn of_replied<'a>() -> [Check<&'a [Option<usize>]>; 1] {
     })]
 }
 
-/// Returns a cycle of classes that starts at `index`: each replies to the next, and the last to the
-/// first.
 fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     let mut circle = vec![index];
     while circle.len() <= replied.len() {

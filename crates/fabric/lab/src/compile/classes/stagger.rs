@@ -28,7 +28,6 @@ pub(super) fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Returns the delay of each host's start relative to the start of the class.
 pub(super) fn later(context: &ClassContext<'_>, hosts: usize) -> Result<Vec<LaterPlan>, LabError> {
     let Some(stagger) = &context.class.stagger else {
         return Ok(vec![LaterPlan::default(); hosts]);

@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub(super) struct ClassLanes {
     pub(super) by_class: Vec<LaneSet>,
-    /// Lanes of acknowledgements, for each class with a window.
     of_acks: BTreeMap<usize, LaneSet>,
-    /// For each class, whether each message keeps to one lane.
     is_single: Vec<bool>,
     of_admission: Option<LaneSet>,
     pub(super) sets: Vec<LaneSet>,

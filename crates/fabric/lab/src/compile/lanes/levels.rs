@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub(crate) struct ClassLevels {
     pub(crate) by_class: Vec<Option<VcClass>>,
-    /// Level of acknowledgements, for each class with a window.
     pub(crate) of_acks: BTreeMap<usize, Option<VcClass>>,
 }
 

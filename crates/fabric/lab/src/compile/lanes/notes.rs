@@ -93,8 +93,6 @@ fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -
     pipeline.cycle * (crosses + pipeline.credit_cycles(channel))
 }
 
-/// Describes the fraction of the full rate that the shallowest lane carries, and that all lanes
-/// carry together.
 fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String {
     let described = |flits: u64| {
         let share = |(channel, round_trip): &(ChannelId, Span)| {

@@ -17,7 +17,6 @@ impl LaneUser<'_> {
     }
 }
 
-/// Returns all lane users; each class precedes its acknowledgements.
 pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_>> {
     source.scenario.traffic.iter().enumerate().flat_map(|(index, class)| {
         let own = LaneUser {

@@ -87,7 +87,6 @@ fn is_admitted(request: &Request) -> bool {
     matches!(request.state, StreamState::Admitted | StreamState::Ended)
 }
 
-/// Describes the refused streams of a class, and the link with the most refusals.
 pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     let mut by_link: BTreeMap<ChannelId, usize> = BTreeMap::new();
     let (mut asked, mut refused) = (0, 0_usize);

@@ -63,7 +63,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the tables of all ports; refuses unequal tables.
     fn tables_of_all(
         &self,
         ports: &[PortArbitration],
@@ -102,7 +101,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the tables of high and low priority, without slots of weight 0, which ports skip.
+/// Omits slots of weight 0, which ports skip.
 fn tables_of(port: &PortArbitration) -> (Vec<ArbitrationSlot>, Vec<ArbitrationSlot>) {
     let with_weight =
         |slots: &[ArbitrationSlot]| slots.iter().copied().filter(|slot| slot.weight > 0).collect();

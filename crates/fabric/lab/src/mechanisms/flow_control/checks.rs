@@ -75,7 +75,6 @@ pub(super) struct LaneMarks<'a> {
     /// Largest headroom of any channel, in bytes, with its channel; `None` on an unused lane.
     pub(super) headroom: Option<(u64, ChannelId)>,
     pub(super) response_time: Span,
-    /// Pause threshold in the scenario.
     pub(super) pause: Option<u64>,
     pub(super) resume: Option<u64>,
 }
@@ -148,7 +147,6 @@ impl LaneMarks<'_> {
         self.pause_at().saturating_add(self.headroom_bytes()) > self.holds
     }
 
-    /// Returns the smallest buffer with enough headroom, in whole blocks.
     fn enough(&self) -> Bytes {
         let block = u64::from(BLOCK_BYTES);
         Bytes((self.pause.unwrap_or(0) + self.headroom_bytes()).div_ceil(block) * block)

@@ -49,7 +49,6 @@ pub(crate) fn totals(rows: &[Host]) -> InTransitTotals {
     }
 }
 
-/// Describes packets that did not fit into in-transit buffers.
 pub(crate) fn note(view: &RunView<'_>, rows: &[Host]) -> Option<String> {
     let plan = view.plan();
     let of_all = totals(rows);

@@ -30,7 +30,6 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     })
 }
 
-/// Returns an acknowledgement, on any path, that never fits into a pool.
 pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = acks(plan, class).map(|ack| ack.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
@@ -48,7 +47,6 @@ pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet>
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
 
-/// Returns whether a packet with this payload fits into the pools on every path.
 pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let header = plan.switching.beside_payload_at_most(switches);
@@ -93,7 +91,6 @@ fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
     plan.switching.bytes_at_host(payload_bytes, PathLength::from(onward), first_leg)
 }
 
-/// Returns the largest packet payload of a message, sent in its own class or as demoted excess.
 fn longest_packet(
     plan: &Plan,
     class: &ClassPlan,

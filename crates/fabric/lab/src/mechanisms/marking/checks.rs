@@ -76,7 +76,6 @@ fn packets(plan: &Plan) -> Option<&PacketsPlan> {
     }
 }
 
-/// Returns the buffer size of each lane at an input, in bytes.
 fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<Item = u64> + 'a {
     let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))

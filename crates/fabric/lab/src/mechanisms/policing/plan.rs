@@ -36,8 +36,6 @@ pub(crate) fn plan(
     }))
 }
 
-/// Returns the time to send `bytes` at a fraction of the rate of a host's link, limited to the
-/// longest span.
 pub(crate) fn time_at(
     context: &ClassContext<'_>,
     host: EndpointId,

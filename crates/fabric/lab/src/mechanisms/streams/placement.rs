@@ -20,7 +20,6 @@ use gingham_topology::EndpointId;
 
 pub(crate) type Pair = (EndpointId, EndpointId);
 
-/// Returns the source and destination of every stream, grouped by source.
 pub(super) fn placed(
     of: &Streaming<'_>,
     data: &DataPlan,
@@ -54,7 +53,6 @@ pub(super) fn placed(
     Ok(placed)
 }
 
-/// Places the streams of a host on all other hosts in rotation.
 fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, placed: &mut Vec<Pair>) {
     let OtherHosts { among, own } = hosts_near(context, host);
     let others = among.len() - own.len();

@@ -86,7 +86,6 @@ fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
     })
 }
 
-/// Returns the time between messages in an on period, in picoseconds.
 pub(super) fn interval_ps(bursts: &OnOffData, message: Bytes) -> f64 {
     let OnOffData { rate, on, off, .. } = *bursts;
     let periods = PeriodPlan { on_mean: on, off_mean: off, law: PeriodLaw::Exponential };

@@ -149,8 +149,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns the longest packet payload of `class`, if at the lowest rate of `paced` some host needs
-/// longer than any run to send it or 64 KiB.
+/// Returns the longest packet payload of `class`, sent as `paced`, if some host needs longer than
+/// any run to send this packet or 64 KiB at the lowest rate.
 fn too_long(
     class: &ClassPlan,
     paced: &ClassPlan,
