@@ -320,7 +320,8 @@ fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
 }
 
-/// Ignores rounding errors: equal shares may be summed in different orders.
+/// Returns whether a share is larger by more than a rounding error; equal shares may be summed in
+/// different orders.
 fn is_fuller(share: f64, than: f64) -> bool {
     share > than * (1.0 + ROUNDING)
 }

@@ -63,7 +63,7 @@ pub struct KindSupport {
 pub struct ExampleFile {
     /// File name, relative to the scenario.
     pub name: &'static str,
-    /// Content.
+    /// File content.
     pub text: &'static str,
 }
 

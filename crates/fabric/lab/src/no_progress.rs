@@ -30,7 +30,7 @@ pub struct NoProgress {
 }
 
 impl NoProgress {
-    /// Code of the error.
+    /// Error code.
     pub const CODE: &'static str = "time-stands-still";
 }
 

@@ -33,7 +33,7 @@ pub struct ProvedRoutes {
 pub struct AdaptiveChoice {
     /// Lanes on which packets follow the routing tables only.
     pub escape_lanes: Vec<u8>,
-    /// All other lanes.
+    /// Lanes on which packets choose their output.
     pub adaptive_lanes: Vec<u8>,
     /// Outputs that packets may choose from.
     pub outputs: Choice,

@@ -60,8 +60,8 @@ pub struct Record {
     pub verdict: Verdict,
     /// Reason for the verdict, and advice for the next run.
     pub verdict_reason: String,
-    /// Start of the measurement window, in picoseconds; later for classes not steady in the first
-    /// half.
+    /// Start of the measurement window, in picoseconds. A class that is not steady in the first half
+    /// of the run has the second half as its window.
     pub warm_up_ps: u64,
     /// End of the measurement window, in picoseconds.
     pub window_end_ps: u64,

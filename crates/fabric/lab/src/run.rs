@@ -158,7 +158,7 @@ impl Run {
         self.simulation.events()
     }
 
-    /// Returns the counts of each channel since time zero.
+    /// Returns the counters of each channel since time zero.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
         self.simulation.channel_counts()
     }

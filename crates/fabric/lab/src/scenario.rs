@@ -98,7 +98,7 @@ pub struct Scenario {
     /// Traffic classes, each with its hosts.
     #[serde(serialize_with = "traffic::as_read_again")]
     pub traffic: Vec<TrafficClass>,
-    /// End of the run, and start and end of the measurement.
+    /// End of the run, and its measurement window.
     pub stop: Stop,
     /// Data kept of the run in addition to its totals.
     #[serde(default)]

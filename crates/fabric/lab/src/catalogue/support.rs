@@ -21,7 +21,7 @@ pub struct SwitchingKind {
     pub name: &'static str,
     /// Description in one or two sentences.
     pub summary: &'static str,
-    /// Papers and sections that describe it.
+    /// Papers and sections that describe the switching kind.
     pub source: &'static str,
     /// Keys of an example scenario, as TOML.
     pub example: &'static str,

@@ -37,7 +37,7 @@ pub enum DrawKind {
     Start,
     /// First frame of each stream in its trace.
     FirstFrame,
-    /// Which applications crash, and when.
+    /// Crashing applications and their crash times.
     Crash,
 }
 

@@ -181,7 +181,7 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
     out_of_range.or_else(twice).or_else(too_few)
 }
 
-/// Returns the number of messages needed for one of them to lie beyond the percentile.
+/// Returns the sample size in which one message is expected beyond the percentile.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
 fn needed_messages(percent: f64) -> u64 {
     // The subtraction cancels the binary rounding error of a decimal fraction.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   routing.algorithm ─────────────► primary set ─────┐
-//!   routing.alternative.algorithm ─► alternative set ─┴─► connect equal pairs ─► one proof of all paths
+//!   routing.alternative.algorithm ─► alternative set ─┴─► both connect the same pairs ─► one proof
 //!   routing.tables ────────────────► one set
 //! ```
 //!

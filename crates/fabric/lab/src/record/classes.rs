@@ -121,8 +121,8 @@ pub struct ClassSummary {
     /// Half-width of the 95 % confidence interval of `in_transit_hosts_mean`.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
-    /// Fairness (Jain's index) among the class's flows of the payload delivered in the window: from
-    /// 1 if all are equal down to 1 over their number; missing if flows are not counted.
+    /// Jain's fairness index of the payload delivered in the window, over the flows of the class:
+    /// from 1 if all are equal down to 1/n for n flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness: Option<f64>,
     /// Half-width of the 95 % confidence interval of `fairness`.

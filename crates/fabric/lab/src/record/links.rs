@@ -25,7 +25,7 @@ pub struct LinkTotals {
     pub data_flits: u64,
     /// Control flits (STOP and GO) that started in the window.
     pub control_flits: u64,
-    /// STOPs that took effect in the window.
+    /// STOPs, or pauses of lanes, that took effect in the window.
     pub stops: u64,
     /// Utilisation of the busiest channel.
     pub utilisation_max: f64,

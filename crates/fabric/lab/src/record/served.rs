@@ -68,7 +68,7 @@ pub(super) struct Served {
     /// Destinations that fall behind, the worst first, with the delivered fraction of their
     /// payload.
     pub(super) destinations: Vec<(String, f64)>,
-    /// Senders that fall behind, likewise.
+    /// Senders that fall behind, in the form of `destinations`.
     pub(super) senders: Vec<(String, f64)>,
 }
 

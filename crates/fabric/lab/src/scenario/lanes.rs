@@ -94,14 +94,14 @@ network.lanes = { count = 2, datelines = true }"#))]
         /// Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value allocator: Allocator,
-        /// Number of crossbar inputs of an input port, and thus of its lanes that can cross a
+        /// Number of crossbar inputs of an input port: how many of its lanes can cross a
         /// multiplexed crossbar in a cycle. The lane number determines the crossbar input. Default:
         /// from the preset.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, input_speedup"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value input_speedup: i64,
-        /// Number of crossbar outputs of an output port, and thus of flits, for different lanes,
-        /// that it accepts from a multiplexed crossbar in a cycle. Default: from the preset.
+        /// Number of crossbar outputs of an output port: how many flits, for different lanes, the
+        /// port accepts from a multiplexed crossbar in a cycle. Default: from the preset.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, output_speedup; by output lane is ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value output_speedup: i64,
@@ -185,7 +185,7 @@ impl Default for PipelineParameters {
 pub enum PerLane<T> {
     /// One value for all lanes.
     All(T),
-    /// Values by lane.
+    /// One value per lane.
     Each(Vec<T>),
 }
 

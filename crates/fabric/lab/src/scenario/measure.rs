@@ -70,7 +70,7 @@ pub struct Measure {
     pub congestion: Option<Congestion>,
 }
 
-/// Interval of the search for congestion trees.
+/// Periodic search for congestion trees.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Congestion {

@@ -123,7 +123,7 @@ pub struct Header {
         #[schemars(extend("x-instead" = "the head flit carries the marks"))]
         value mark_bytes: Bytes,
     }
-    /// Bytes beside the payload of every packet.
+    /// Header and trailer bytes of every packet.
     #[derive(Copy, Eq)]
     [HeaderParameters] {
         /// Type bytes before the payload. Default: from the preset.

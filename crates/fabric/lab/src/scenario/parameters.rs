@@ -44,7 +44,7 @@ pub struct Parameters {
     /// Links and packets.
     #[serde(flatten)]
     pub links: LinkParameters,
-    /// Bytes beside the payload of every packet.
+    /// Header and trailer bytes of every packet.
     #[serde(flatten)]
     pub header: HeaderParameters,
     /// Rule by which a switch chooses among packets for one output.

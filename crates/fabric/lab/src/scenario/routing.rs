@@ -19,10 +19,10 @@ pub struct Routing {
     /// is allocated.
     pub memory_max: Bytes,
     /// Alternative path for every pair of hosts, and the rule that chooses between the two paths.
-    /// Packets must carry their route. Default: one path for every pair.
+    /// Requires `form = "source"`. Default: one path for every pair.
     pub alternative: Option<AlternativePaths>,
     /// Adaptive routing: packets choose at every switch among all channels on a shortest path.
-    /// Switches must look routes up. By default packets follow the paths of the algorithm alone.
+    /// Requires `form = "table"`. By default packets follow the paths of the algorithm alone.
     #[schemars(extend("x-needs" = "five-stages"))]
     pub adaptive: Option<AdaptiveRouting>,
     /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or

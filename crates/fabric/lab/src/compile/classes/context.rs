@@ -1,4 +1,4 @@
-//! Context of one traffic class.
+//! Inputs of the compilation of a traffic class.
 
 use super::hosts::Hosts;
 use crate::check::Subject;

@@ -1,8 +1,8 @@
 //! Notes on buffers for whole packets that are too small for the full rate.
 //!
 //! ```text
-//!   starts ── d ── F ── cuts through: the tail has left ── d ── c ──► the space is known again
-//!   └────────────── w packets may be on their way: w t(W) in 2 d + F + c + t(W)
+//!   starts ── d ── F ── cuts through: the tail has left ── d ── c ──► the sender sees the space
+//!   └────────────── up to w packets in flight: w t(W) in 2 d + F + c + t(W)
 //! ```
 //!
 //! Source: the second closed form of `docs/concepts/timing-packets.md`.

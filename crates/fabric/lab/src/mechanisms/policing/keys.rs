@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// section 5).
 ///
 /// ```text
-///   tokens flow in at `rate`, one per byte ──► bucket of `burst`, full at start ──► enough tokens: conforming
+///   tokens flow in at `rate`, one per byte ──► bucket of `burst`, full at start ──► enough: conforming
 ///                                                                               └─► too few: `excess`
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

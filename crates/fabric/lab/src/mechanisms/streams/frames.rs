@@ -16,8 +16,8 @@ pub struct FrameSummary {
     /// Number of streams of the class; 0 for a class without streams.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams: usize,
-    /// Frames that arrived completely before the window ended and are not counted: the first of
-    /// each stream.
+    /// Frames excluded as warm-up: the first of each stream that arrived completely before the
+    /// window ended.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames_warm_up: u64,
     /// Frames that arrived completely before the window ended and are counted.

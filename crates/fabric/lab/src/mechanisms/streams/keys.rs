@@ -37,8 +37,8 @@ pub struct Streams {
     /// Time from the start of the class to the start of each stream. Default: drawn for each
     /// stream, below an interval of frames. Bursts start in the middle of their periods.
     pub start: Option<Span>,
-    /// Lifetime of each stream, which sends the frames whose intervals end within it. Default: as
-    /// long as the class sends.
+    /// Lifetime of each stream, which sends the frames whose intervals end within it. Default:
+    /// until the class stops.
     pub lifetime: Option<Span>,
     /// Whether a stream requests admission before it sends, if admission control is on
     /// (`network.admission`).

@@ -29,7 +29,7 @@ pub struct Window {
     pub response: Response,
 }
 
-/// Acknowledgement packet of a received packet.
+/// Acknowledgement packet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ack {
