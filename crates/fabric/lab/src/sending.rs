@@ -17,7 +17,7 @@ pub struct Sending {
     pub longest_payload_bytes: LongestPayload,
 }
 
-/// Limit on the payload of the packets of a class.
+/// Limit on the packet payload of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LongestPayload {

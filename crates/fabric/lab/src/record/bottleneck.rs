@@ -28,10 +28,12 @@ pub struct BusyChannel {
     pub utilisation: f64,
     /// Half-width of the 95 % confidence interval of the utilisation.
     pub utilisation_half_width: Option<f64>,
-    /// Offered traffic as a share of the channel's capacity, without backlogged classes; missing if
-    /// packets choose their path by the state of the network, or a class has too many host pairs.
+    /// Offered traffic as a share of the channel's capacity, without backlogged classes. Missing if
+    /// a class has too many host pairs, and between switches if packets choose their path by the
+    /// state of the network.
     pub expected_share: Option<f64>,
-    /// Number of flows whose paths use the channel; missing like `expected_share`.
+    /// Number of flows whose paths use the channel; missing if packets choose their path by the
+    /// state of the network, or a class has too many host pairs.
     pub flows: Option<u64>,
     /// Some of these flows by name.
     pub examples: Vec<String>,
