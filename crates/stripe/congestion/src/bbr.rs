@@ -1,4 +1,4 @@
-//! BBR version 3: pacing rate and congestion window follow from a model of the path.
+//! BBR version 3: a model of the path determines pacing rate and congestion window.
 //!
 //! ```text
 //!   Startup --> Drain --> ProbeBW:  DOWN --> CRUISE --> REFILL --> UP --.
@@ -6,33 +6,36 @@
 //!      |                             '----------------------------------'
 //!      '---- ProbeRTT <---- from any state, when the minimum RTT is 10 s old
 //!
-//!   max_bw    the highest delivery rate of two cycles  \  their product is the bandwidth-delay
-//!   min_rtt   the minimum round-trip time of 10 s      /  product (BDP) of the path
-//!   inflight_longterm            in flight when losses became excessive, probed upward
-//!   bw_shortterm, inflight_shortterm   bounds from losses between probes, until the next probe
+//!   max_bw    maximum delivery rate of two cycles    \  their product is the bandwidth-delay
+//!   min_rtt   minimum round-trip time in 10 s        /  product (BDP) of the path
+//!   inflight_longterm   bytes in flight when losses became excessive, probed upward
+//!   bw_shortterm, inflight_shortterm   bounds set by losses, valid until the next probe
 //! ```
 //!
-//! Source: draft-ietf-ccwg-bbr, the working group's copy of 2026 after -06. Names are the draft's,
-//! in Rust's spelling. Its `RS`, `C` and `BBR` are here [`Seen::rate`], [`Seen`] and [`Bbr`].
+//! Source: draft-ietf-ccwg-bbr, the working group's copy of 2026 after -06. Names follow the draft,
+//! in Rust spelling; the draft's `RS`, `C` and `BBR` are [`Seen::rate`], [`Seen`] and [`Bbr`].
 //!
-//! Differences from the draft, with reasons:
+//! Differences from the draft:
 //!
-//! - Losses are reported as bytes, not by packet. The last packet accounted for stands for the lost
-//!   packets (`P` of `HandleLostPacket`), which were sent just before it on a path in order.
+//! - Losses are reported in bytes, not per packet. The last packet accounted for represents the
+//!   lost packets (`P` in `HandleLostPacket`), which were sent just before it, because the path
+//!   preserves order.
 //! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux.
-//! - Nothing is undone, because no loss proves spurious; loss recovery lasts from a loss until a
-//!   round trip without one.
-//! - No retransmission timer: the caller probes a silent path and accounts for its losses.
-//! - No ECN.
-//! - The last sample with less than a packet queued ahead of it renews the minimum RTT, which may
-//!   make ProbeRTT unnecessary (`probe_rtt`).
-//! - Paths that depend on each other may change state together (`clock`).
-//! - A path that had heavy loss at any rate, and then none, is started again (`Healing`).
-//! - A path that has returned is probed at once if Startup found less than it carried.
-//! - The RTT for the window excludes the delay at the other end (see `offload_budget`).
+//! - Reactions are never undone, because no loss is spurious. Loss recovery ends after a round trip
+//!   without loss.
+//! - There is no retransmission timer: the caller probes a silent path and accounts for its losses.
+//! - ECN is not supported.
+//! - A sample with less than a packet queued ahead of it renews the minimum RTT, which may make
+//!   ProbeRTT unnecessary (`probe_rtt`).
+//! - Interdependent paths may change state together (`clock`).
+//! - A path restarts in Startup after heavy loss that does not depend on the rate has ended
+//!   (`Healing`).
+//! - A path that was lost and has returned is probed immediately if Startup finds less than its
+//!   former bandwidth.
+//! - The RTT for the window excludes the delay at the receiver (see `offload_budget`).
 //!
-//! Invariants: the window is never below `MinPipeCwnd`; quantities are integers, for equal results
-//! on any machine.
+//! Invariants: the window is never below `MinPipeCwnd`; all quantities are integers, so that
+//! results do not depend on the machine.
 
 mod clock;
 mod max_filter;
@@ -79,7 +82,7 @@ impl State {
     }
 }
 
-/// Contents of the last acknowledgement (`C.*` and `RS.*`).
+/// Content of the last acknowledgement (`C.*` and `RS.*`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     now_ns: u64,
@@ -90,7 +93,7 @@ struct Seen {
     round_trip_ns: Option<u64>,
     smoothed_round_trip_ns: u64,
     rate: Option<RateSample>,
-    /// Delivery rate; 0 without a sample.
+    /// Delivery rate in bytes per second; 0 without a sample.
     delivery_rate: u64,
 }
 
@@ -100,17 +103,17 @@ impl Seen {
     }
 }
 
-/// Round trips, counted by delivered bytes.
+/// Counter of round trips, based on delivered bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Count of delivered bytes that begins the next round.
+    /// Count of delivered bytes at which the next round starts.
     next_delivered: u64,
     count: u64,
-    /// Whether the last acknowledgement began a round.
+    /// Whether the last acknowledgement started a round.
     is_start: bool,
 }
 
-/// BBR version 3.
+/// BBR version 3 controller.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     parameters: BbrParameters,
@@ -120,7 +123,7 @@ pub struct Bbr {
     seen: Seen,
     round: Round,
     full_pipe: FullPipe,
-    /// Delivery rates of this ProbeBW cycle and the previous one.
+    /// Delivery rates in the present and the previous ProbeBW cycle.
     max_bw_filter: MaxFilter,
     /// Maximum delivery rate, limited by the bounds from losses.
     bw: u64,
@@ -136,7 +139,6 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub fn new(parameters: BbrParameters, longest_bytes: u64) -> Self {
         let longest_bytes = longest_bytes.max(1);
         let initial_bytes = parameters.initial_cwnd_packets.max(1).saturating_mul(longest_bytes);
@@ -161,13 +163,13 @@ impl Bbr {
         }
     }
 
-    /// Notes the bandwidth before the path was lost. If Startup ends well below it, the first probe
-    /// is immediate.
+    /// Records the bandwidth before the path was lost. If Startup ends well below it, the first
+    /// probe is immediate.
     pub const fn expect(&mut self, bytes_per_second: u64) {
         self.carried_before = bytes_per_second;
     }
 
-    /// Updates the model and the state, in the draft's order.
+    /// Updates model and state, in the draft's order.
     fn update_model_and_state(&mut self, lost_bytes: u64) {
         self.update_latest_delivery_signals();
         self.update_congestion_signals();
@@ -285,9 +287,9 @@ struct Bounds {
     loss_round_start: bool,
     is_loss_in_round: bool,
     in_loss_recovery: bool,
-    /// Number of acknowledgements in this round of Startup that report losses.
+    /// Number of acknowledgements with losses in the present round of Startup.
     loss_events: u32,
-    /// Lost bytes not yet evaluated, for lack of a rate sample.
+    /// Lost bytes not evaluated yet, for lack of a rate sample.
     unjudged_bytes: u64,
 }
 
@@ -333,8 +335,8 @@ impl Bbr {
         self.bounds.loss_events = self.bounds.loss_events.saturating_add(1);
     }
 
-    /// Whether the losses of a round trip exceed both the threshold and one packet. With fewer than
-    /// fifty packets in flight, one packet alone exceeds the draft's threshold.
+    /// Returns whether the losses of a round trip exceed both the threshold and one packet. With
+    /// fewer than fifty packets in flight, a single packet exceeds the draft's threshold.
     fn is_inflight_too_high(&self) -> bool {
         self.loses_more_than(self.parameters.loss_threshold)
     }
@@ -408,7 +410,7 @@ impl Bbr {
         self.bounds.is_loss_in_round = false;
     }
 
-    /// Lowers the short-term bounds; includes `InitLowerBounds` and `LossLowerBounds` of the draft.
+    /// Lowers the short-term bounds (`InitLowerBounds` and `LossLowerBounds` in the draft).
     fn adapt_lower_bounds_from_congestion(&mut self) {
         if self.state.is_probing_bw() {
             return;
@@ -443,7 +445,7 @@ struct Window {
     prior_cwnd: u64,
     pacing_rate: u64,
     send_quantum: u64,
-    /// Count of delivered bytes up to which the window counts as limiting sending.
+    /// Count of delivered bytes up to which the window counts as limiting.
     limited_until_delivered: Option<u64>,
 }
 
@@ -551,7 +553,7 @@ impl Bbr {
                 .max(self.longest_bytes.saturating_mul(2));
     }
 
-    /// Returns the addition to the window for the send quantum and for delayed acknowledgements
+    /// Returns the window increment for the send quantum and for delayed acknowledgements
     /// (`UpdateOffloadBudget`, as for QUIC).
     fn offload_budget(&self) -> u64 {
         let kept = self
@@ -640,17 +642,17 @@ impl Bbr {
         }
     }
 
-    /// Whether the window limited sending in the last round trip (`C.is_cwnd_limited`).
+    /// Returns whether the window limited sending in the last round trip (`C.is_cwnd_limited`).
     fn is_cwnd_limited(&self) -> bool {
         self.window.limited_until_delivered.is_some_and(|until| self.seen.delivered_bytes <= until)
     }
 }
 
-// Startup and Drain (draft, sections of these names).
+// Startup and Drain (draft, sections "Startup" and "Drain").
 
-/// Number of rounds without growth by a quarter after which the pipe is full.
+/// Number of rounds without 25 % growth after which the pipe counts as full.
 const FULL_BW_ROUNDS: u32 = 3;
-/// Maximum number of rounds in Drain, regardless of bytes in flight.
+/// Maximum number of rounds in Drain.
 const DRAIN_ROUNDS_MAX: u64 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -671,7 +673,7 @@ impl FullPipe {
 
 impl Bbr {
     fn check_full_bw_reached(&mut self) {
-        // With a common clock, rounds of all paths decide whether a probe is over (`pass_round`).
+        // With a common clock, rounds of all paths determine the end of a probe (`pass_round`).
         let is_told = self.parameters.shares_clock && self.state == State::ProbeBwUp;
         if self.round.is_start && !self.seen.is_app_limited() && !is_told {
             self.see_full_bw(self.seen.delivery_rate);
@@ -731,26 +733,26 @@ impl Bbr {
     }
 }
 
-// Recovery of a path that lost many packets at any rate, and no longer does.
+// Recovery of a path after heavy loss that did not depend on the rate.
 //
 // ```text
-//   lost      > 1/4 in each of four consecutive rounds without probing   none in three rounds
+//   lost      > 1/4 in each of four consecutive rounds without probing   no loss in three rounds
 //   state     DOWN, CRUISE ...                                           --> Startup
 // ```
 //
-// Losses that the sender does not cause reduce the model's bounds to their minimum. Probes then
-// raise them only a little per cycle, and a recovered path stays nearly unused for a minute or
-// longer. BBR therefore starts again, as in TCP after an idle period (RFC 5681, section 4.1).
+// Losses not caused by the sender reduce the model's bounds to their minimum. Probes then raise the
+// bounds only slightly per cycle, and a recovered path stays nearly unused for a minute or longer.
+// BBR therefore restarts in Startup, like TCP after an idle period (RFC 5681, section 4.1).
 //
-// A round with lighter loss ends a series of heavy ones: flows that share a full queue have few
-// packets in flight, and occasionally lose a quarter of them. Restarts would increase that
+// A round with lighter loss ends a series of rounds with heavy loss: flows that share a full queue
+// have few packets in flight, and occasionally lose a quarter of them. Restarts would increase such
 // congestion.
 //
 // Source: ours.
 //
 // Invariant: losses during probes alone never cause a restart.
 
-/// Inverse of the fraction of bytes above which a loss is heavy.
+/// Inverse of the loss rate above which a loss is heavy.
 const HEAVY_SHARE: u64 = 4;
 /// Number of consecutive rounds with heavy loss that invalidate the model.
 const HEAVY_ROUNDS: u32 = 4;
@@ -842,7 +844,8 @@ mod healing_tests {
         }
     }
 
-    /// A loss of one sixth is not heavy; after four heavy ones, it changes nothing.
+    /// A loss of one sixth is not heavy; after four rounds with heavy loss, such a round has no
+    /// effect.
     #[test]
     fn light_loss_round_ends_a_series_of_heavy_ones() {
         let light = Step { lost: 500, came: 2_500, bytes_per_second: 125_000, ..HEAVY };

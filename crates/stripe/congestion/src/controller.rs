@@ -5,30 +5,29 @@ use crate::{Bbr, BbrParameters, Cubic, FixedRate};
 /// Event: a packet is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Time in nanoseconds.
+    /// Present time, in nanoseconds.
     pub now_ns: u64,
-    /// Length of the packet in bytes.
+    /// Packet length.
     pub bytes: u64,
     /// Bytes in flight before the packet.
     pub in_flight_bytes: u64,
     /// Total bytes delivered on the path so far (`C.delivered`).
     pub delivered_bytes: u64,
-    /// Whether nothing was in flight because the source had nothing to send.
+    /// Whether no data were in flight, because the source had none to send.
     pub was_idle: bool,
 }
 
-/// Delivery rate sample, taken over the flight of the last packet accounted for
-/// (draft-ietf-ccwg-bbr).
+/// Delivery rate sample over the flight of the last packet accounted for (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
     /// Bytes delivered during the sample (`RS.delivered`).
     pub delivered_bytes: u64,
-    /// Duration of the sample: the longer of sending and arrival time, the latter on the receiver's
-    /// clock (`RS.interval`).
+    /// Duration of the sample: the maximum of send time and arrival time, the latter by the
+    /// receiver's clock (`RS.interval`).
     pub interval_ns: u64,
     /// Bytes delivered before the packet was sent (`RS.prior_delivered`).
     pub prior_delivered_bytes: u64,
-    /// Bytes in flight when the packet was sent, including it (`RS.tx_in_flight`).
+    /// Bytes in flight when the packet was sent, including the packet (`RS.tx_in_flight`).
     pub tx_in_flight_bytes: u64,
     /// Bytes lost during the sample (`RS.lost`).
     pub lost_bytes: u64,
@@ -37,7 +36,7 @@ pub struct RateSample {
 }
 
 impl RateSample {
-    /// Returns the delivery rate; `None` if the interval is too short.
+    /// Returns the delivery rate; `None` if the interval is zero.
     pub fn bytes_per_second(&self) -> Option<u64> {
         (self.interval_ns > 0).then(|| crate::units::rate(self.delivered_bytes, self.interval_ns))
     }
@@ -46,7 +45,7 @@ impl RateSample {
 /// Event: an acknowledgement is received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledged {
-    /// Time in nanoseconds.
+    /// Present time, in nanoseconds.
     pub now_ns: u64,
     /// Bytes newly acknowledged as received.
     pub acknowledged_bytes: u64,
@@ -58,50 +57,50 @@ pub struct Acknowledged {
     pub in_flight_bytes: u64,
     /// Total bytes delivered on the path so far (`C.delivered`).
     pub delivered_bytes: u64,
-    /// RTT of the last packet received, if known.
+    /// RTT of the last packet received; `None` if unknown.
     pub round_trip_ns: Option<u64>,
-    /// Minimum RTT, 0 before the first sample.
+    /// Minimum RTT; 0 before the first sample.
     pub least_round_trip_ns: u64,
-    /// Smoothed RTT, 0 before the first sample.
+    /// Smoothed RTT; 0 before the first sample.
     pub smoothed_round_trip_ns: u64,
-    /// Rate sample of the last packet accounted for, if any.
+    /// Rate sample of the last packet accounted for; `None` without a packet record.
     pub rate: Option<RateSample>,
 }
 
 /// Congestion controller of a path; event times must not decrease.
 pub trait Controller {
-    /// Notes a sent packet. Only one sent after idleness may change window and pacing rate.
+    /// Handles a sent packet. Window and pacing rate may change only if the path was idle before.
     fn sent(&mut self, sent: &Sent);
 
-    /// Handles an acknowledgement that packets were received or lost.
+    /// Handles an acknowledgement of received or lost packets.
     fn acknowledged(&mut self, acknowledged: &Acknowledged);
 
     /// Returns the congestion window.
     fn window_bytes(&self) -> u64;
 
-    /// Returns the pacing rate, or `None` if only the window limits sending.
+    /// Returns the pacing rate; `None` if only the window limits sending.
     fn pacing_rate_bytes_per_second(&self) -> Option<u64>;
 
-    /// Returns the estimated bandwidth, if known.
+    /// Returns the estimated bandwidth; `None` if unknown.
     fn bytes_per_second(&self) -> Option<u64>;
 
-    /// Whether the controller is still searching for the bandwidth.
+    /// Returns whether the controller is still searching for the bandwidth.
     fn is_starting(&self) -> bool {
         false
     }
 
-    /// Returns the time of the next timeout, if any.
+    /// Returns the time of the next timeout, in nanoseconds.
     fn poll_timeout(&self) -> Option<u64> {
         None
     }
 
-    /// Handles a timeout that is due.
+    /// Handles a due timeout.
     fn handle_timeout(&mut self, now_ns: u64) {
         let _ = now_ns;
     }
 }
 
-/// Congestion controller in use.
+/// Congestion controller, selected at run time.
 #[derive(Clone, Debug)]
 pub enum Control {
     /// Fixed rate.
@@ -113,18 +112,18 @@ pub enum Control {
 }
 
 impl Control {
-    /// Creates BBR for packets of at most `longest_bytes` bytes.
+    /// Creates a BBR controller for packets of at most `longest_bytes` bytes.
     pub fn bbr(parameters: BbrParameters, longest_bytes: u64) -> Self {
         Self::Bbr(Box::new(Bbr::new(parameters, longest_bytes)))
     }
 
-    /// Creates CUBIC for packets of at most `longest_bytes` bytes.
+    /// Creates a CUBIC controller for packets of at most `longest_bytes` bytes.
     pub fn cubic(longest_bytes: u64) -> Self {
         Self::Cubic(Box::new(Cubic::new(longest_bytes)))
     }
 }
 
-/// Calls the controller without dynamic dispatch, because some calls occur for each packet.
+/// Dispatches statically, because some methods are called for each packet.
 macro_rules! each {
     ($control:expr, $one:ident => $what:expr) => {
         match $control {

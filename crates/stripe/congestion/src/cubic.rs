@@ -3,28 +3,28 @@
 //! ```text
 //!   W_max  - - - - - - - - - -.-----'       W(t) = C (t - K)^3 + W_max
 //!                        .-'                 K = cube root of ((W_max - cwnd_epoch) / C)
-//!   .7 W_max  loss  |-'                      never less than Reno would have
+//!   .7 W_max  loss  |-'                      never less than Reno's window
 //! ```
 //!
 //! Packets are paced at 1.25 times the window per smoothed RTT (RFC 9002, section 7.7), or twice
-//! the window in slow start, as in Linux. Slow start ends by HyStart++ or a loss.
+//! the window in slow start, as in Linux. HyStart++ or a loss ends slow start.
 //!
-//! Source: RFC 9438, sections 4 and 5, and its names.
+//! Source of algorithm and names: RFC 9438, sections 4 and 5.
 //!
-//! Differences from it: one reduction per round trip of packets, without retransmission during
-//! recovery; no undoing, because no loss proves spurious; the clock of an epoch stops while the
+//! Differences from the RFC: one reduction per round trip, without retransmission during recovery;
+//! reductions are never undone, because no loss is spurious; an epoch's clock stops while the
 //! window does not limit sending (section 5.8).
 //!
-//! Invariants: integers only; remainders of divisions are carried forward.
+//! Invariant: integer arithmetic only; remainders are carried forward.
 
 use crate::bbr::MaxFilter;
 use crate::controller::{Acknowledged, Controller, Sent};
 use crate::hystart::Hystart;
 use crate::units::{percent_of, rate};
 
-/// Share of the window kept after a loss (`beta_cubic`).
+/// Percentage of the window kept after a loss (`beta_cubic`).
 const BETA_PERCENT: u64 = 70;
-/// Share of `W_max` kept in fast convergence: (1 + beta) / 2.
+/// Percentage of `W_max` kept in fast convergence: (1 + beta) / 2.
 const FAST_CONVERGENCE_PERCENT: u64 = 85;
 /// Growth in packets per RTT in the Reno-friendly region: `alpha_cubic` = 3 (1 - beta) / (1 + beta)
 /// = 9 / 17.
@@ -32,24 +32,24 @@ const ALPHA: (u64, u64) = (9, 17);
 const INITIAL_PACKETS: u64 = 10;
 const PACKETS_MIN: u64 = 2;
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
-/// Limit of the time since a loss; longer times are clamped.
+/// Maximum time since a loss; longer times are clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
-/// Number of round trips that the filter of delivery rates covers, in two slots.
+/// Number of round trips covered by the delivery rate filter, in two slots.
 const RATE_ROUNDS: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start_ns: u64,
-    /// Time after which the window is back at `w_max` (`K`).
+    /// Time at which the window is back at `w_max` (`K`).
     k_us: u64,
     w_max: u64,
     w_est: u64,
-    /// Remainders of the divisions for cubic and for Reno growth.
+    /// Remainders of the divisions for cubic growth and for Reno growth.
     rests: (u128, u128),
 }
 
-/// CUBIC with HyStart++.
+/// CUBIC controller with HyStart++.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     longest_bytes: u64,
@@ -60,10 +60,10 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     hystart: Hystart,
     smoothed_round_trip_ns: u64,
-    /// Count of delivered bytes that ends recovery; losses of packets sent before cause no
-    /// reduction.
+    /// Count of delivered bytes that ends recovery; losses of packets sent before then cause no
+    /// further reduction.
     recovery_until_delivered: Option<u64>,
-    /// Count of delivered bytes up to which the window limits sending.
+    /// Count of delivered bytes up to which the window counts as limiting.
     limited_until_delivered: Option<u64>,
     limited_ns: u64,
     next_round_delivered: u64,
@@ -83,7 +83,7 @@ fn cube_root(of: u128) -> u128 {
 impl Epoch {
     fn new(start_ns: u64, cwnd: u64, w_max: u64, longest_bytes: u64) -> Self {
         let w_max = w_max.max(cwnd);
-        // The divisor C, .4 packets per cubic second, is converted to cubic microseconds.
+        // Division by C, 0.4 packets per cubic second, in cubic microseconds.
         let cube = u128::from(w_max - cwnd) * 2_500_000_000_000_000_000 / u128::from(longest_bytes);
         let k_us = u64::try_from(cube_root(cube)).unwrap_or(EPOCH_US_MAX).min(EPOCH_US_MAX);
         Self { start_ns, k_us, w_max, w_est: cwnd, rests: (0, 0) }
@@ -103,7 +103,7 @@ impl Epoch {
     }
 }
 
-/// Returns the quotient; adds its remainder to the next call.
+/// Divides, and carries the remainder over to the next call.
 fn share(numerator: u128, denominator: u128, rest: &mut u128) -> u64 {
     let all = numerator.saturating_add(*rest);
     *rest = all % denominator;
@@ -111,7 +111,6 @@ fn share(numerator: u128, denominator: u128, rest: &mut u128) -> u64 {
 }
 
 impl Cubic {
-    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub fn new(longest_bytes: u64) -> Self {
         let longest_bytes = longest_bytes.clamp(1, WINDOW_BYTES_MAX / INITIAL_PACKETS);
         Self {
@@ -183,8 +182,7 @@ impl Cubic {
         let w_max = self.w_max;
         let epoch =
             self.epoch.get_or_insert_with(|| Epoch::new(now_ns, cwnd, w_max, longest_bytes));
-        // Section 4.3: Reno growth, at full rate once the window is back at its size before the
-        // loss.
+        // Section 4.3: Reno growth, at full rate once the window has its size before the loss.
         let alpha = if epoch.w_est >= self.cwnd_prior { (1, 1) } else { ALPHA };
         let came = u128::from(acked_bytes) * u128::from(longest_bytes) * u128::from(alpha.0);
         let reno = share(came, u128::from(cwnd) * u128::from(alpha.1), &mut epoch.rests.1);
@@ -193,7 +191,7 @@ impl Cubic {
             self.cwnd = epoch.w_est.max(cwnd);
             return;
         }
-        // Sections 4.4 and 4.5: the target is the function's value in one RTT, at most 1.5 times
+        // Sections 4.4 and 4.5: the target is the function's value one RTT later, at most 1.5 times
         // the window.
         let then_ns = now_ns.saturating_add(self.smoothed_round_trip_ns);
         let target =
@@ -203,8 +201,8 @@ impl Cubic {
         self.cwnd = cwnd.saturating_add(growth).min(WINDOW_BYTES_MAX);
     }
 
-    /// Whether the window limited sending within the last round trip; if not, the epoch's clock
-    /// stops.
+    /// Returns whether the window limited sending within the last round trip; otherwise, stops the
+    /// epoch's clock.
     fn is_limited(&mut self, acknowledged: &Acknowledged) -> bool {
         // In slow start, pacing may leave half of the window unused (not in RFC 9438; as in Linux).
         let is_half_used = acknowledged.prior_in_flight_bytes.saturating_mul(2) > self.cwnd;
@@ -278,8 +276,8 @@ mod tests {
     const PACKET: u64 = 1_000;
     const SECOND: u64 = 1_000_000_000;
 
-    /// From 70 to 100 packets, K is the cube root of 30 / .4 = 4.217163 s. W is 70 at 0, 100 at K,
-    /// 130 at twice K, and 100 + .4 * 1 one second after K.
+    /// From 70 to 100 packets, K is the cube root of 30 / 0.4 = 4.217163 s. W is 70 at 0, 100 at K,
+    /// 130 at 2 K, and 100 + 0.4 * 1 one second after K.
     #[test]
     fn window_is_the_cubic_function() {
         let epoch = Epoch::new(5 * SECOND, 70 * PACKET, 100 * PACKET, PACKET);
@@ -323,7 +321,7 @@ mod tests {
         cubic
     }
 
-    /// Fast convergence applies to the second reduction: W_max = .85 * 70.
+    /// Fast convergence applies to the second reduction: W_max = 0.85 * 70.
     #[test]
     fn losses_of_one_rtt_cause_one_reduction() {
         let mut cubic = avoiding();
@@ -335,7 +333,7 @@ mod tests {
         assert_eq!((cubic.cwnd, cubic.w_max), (49 * PACKET, 59_500));
     }
 
-    /// In an RTT, the window grows by 9/17 of a packet, like Reno's with beta = .7; the cubic
+    /// The window grows by 9/17 of a packet per RTT, like Reno's with beta = 0.7. The cubic
     /// function has hardly grown after 5 ms.
     #[test]
     fn window_grows_like_reno_in_the_reno_friendly_region() {
@@ -357,7 +355,7 @@ mod tests {
         assert!((78_999..=79_000).contains(&cubic.cwnd), "{}", cubic.cwnd);
     }
 
-    /// If the clock did not stop, W(3.1) would be 99.4 packets.
+    /// If the clock did not stop, W(3.1 s) would be 99.4 packets.
     #[test]
     fn unused_window_does_not_grow() {
         let mut cubic = avoiding();

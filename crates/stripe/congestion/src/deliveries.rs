@@ -1,37 +1,36 @@
 //! Records of sent packets, and delivery rate samples.
 //!
 //! ```text
-//!   records   | 41 | 42 | 43 | 44 |          time sent, bytes delivered by then, in flight, ...
+//!   records   | 41 | 42 | 43 | 44 |          send time, bytes delivered by then, in flight, ...
 //!                    ^ accounted for up to here: the rate while 42 was in flight is a sample
 //! ```
 //!
-//! A rate sample divides the bytes delivered between the sending of a packet and its
-//! acknowledgement by the longer of their sending and arrival times. Arrivals are timed by the
-//! receiver, so that delays on the return path have no effect.
+//! A rate sample is the number of bytes delivered between the transmission of a packet and its
+//! acknowledgement, divided by the maximum of their send time and their arrival time. The receiver
+//! measures arrival times, so that delays on the return path have no effect.
 //!
-//! If more packets are in flight than there are records, every second record is dropped, and every
-//! second packet gets one.
+//! If records run out, every second record is dropped, and only every second packet gets a record.
 //!
 //! Source: draft-ietf-ccwg-bbr, delivery rate samples (before:
 //! draft-cheng-iccrg-delivery-rate-estimation).
 //!
-//! Invariants: records are in packet order, and bounded in number.
+//! Invariant: records are in packet order, and their number is limited.
 
 use std::collections::VecDeque;
 
 use crate::controller::RateSample;
 
-/// Record of a sent packet (`P.*` of the draft).
+/// Record of a sent packet (`P.*` in the draft).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Record {
     number: u64,
     pub(crate) sent_at_ns: u64,
-    /// Sending time of the latest packet delivered by then.
+    /// Send time of the packet most recently delivered when this packet was sent.
     first_sent_at_ns: u64,
-    /// Acknowledgement time of that latest packet.
+    /// Acknowledgement time of the same delivered packet.
     delivered_at_ns: u64,
-    /// Arrival time of that packet on the receiver's clock, if any packet arrived since the path
-    /// was idle.
+    /// Arrival time of the same delivered packet, by the receiver's clock; `None` if no packet has
+    /// arrived since the path was idle.
     received_at_ns: Option<u64>,
     delivered_bytes: u64,
     lost_bytes: u64,
@@ -41,7 +40,7 @@ pub(crate) struct Record {
     is_app_limited: bool,
 }
 
-/// Delivery state of a path (`C.*` of the draft).
+/// Delivery state of a path (`C.*` in the draft).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deliveries {
     records: VecDeque<Record>,
@@ -69,7 +68,7 @@ impl Deliveries {
         }
     }
 
-    /// Restarts the counts of packets; keeps the count of delivered bytes.
+    /// Restarts the packet counts; keeps the count of delivered bytes.
     pub(crate) fn restart(&mut self) {
         self.restart_at(0);
     }
@@ -122,7 +121,7 @@ impl Deliveries {
         self.app_limited_until_bytes > 0
     }
 
-    /// Removes earlier records; returns the last one below number `packets`.
+    /// Removes the records of packets below number `packets`; returns the last of them.
     pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
         let count = self.records.partition_point(|record| record.number < packets);
         let last = count.checked_sub(1).map(|last| self.records[last]);
@@ -134,7 +133,8 @@ impl Deliveries {
         last
     }
 
-    /// Handles an acknowledgement; `received_at_ns` is the last arrival, by the receiver's clock.
+    /// Handles an acknowledgement; `received_at_ns` is the last arrival time, by the receiver's
+    /// clock.
     pub(crate) fn acknowledged(
         &mut self,
         (now_ns, received_at_ns): (u64, u64),
@@ -157,8 +157,7 @@ impl Deliveries {
 
     fn sample(&self, record: &Record, now_ns: u64, received_at_ns: u64) -> RateSample {
         let sent_ns = record.sent_at_ns.saturating_sub(record.first_sent_at_ns);
-        // After an idle period, no earlier arrival is known, from which to measure on the
-        // receiver's clock.
+        // After an idle period, no earlier arrival time at the receiver is known.
         let came_ns = match record.received_at_ns {
             Some(before_ns) => received_at_ns.saturating_sub(before_ns),
             None => now_ns.saturating_sub(record.delivered_at_ns),
@@ -184,8 +183,8 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// A packet is sent per millisecond, received after 10 ms and acknowledged after 20; the
-    /// receiver's clock is 5 ms ahead. The first sample spans the round trip, later ones are 1
+    /// One packet is sent per millisecond, received after 10 ms and acknowledged after 20 ms; the
+    /// receiver's clock is 5 ms ahead. The first sample spans the round trip; later samples are 1
     /// MB/s.
     #[test]
     fn sample_spans_deliveries_during_a_packets_flight() {

@@ -1,7 +1,7 @@
 //! Fixed-rate controller, for a known bandwidth.
 //!
-//! The window is 1.5 round trips' worth of data plus ten packets, to bound the queue of a slower
-//! path.
+//! The window is 1.5 round trips' worth of data plus ten packets, which limits the queue if the
+//! path is slower than the rate.
 
 use crate::controller::{Acknowledged, Controller, Sent};
 use crate::units::carried;
@@ -15,7 +15,6 @@ pub struct FixedRate {
 }
 
 impl FixedRate {
-    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub const fn new(bytes_per_second: u64, longest_bytes: u64) -> Self {
         Self { bytes_per_second, longest_bytes, least_round_trip_ns: 0 }
     }
@@ -28,7 +27,8 @@ impl Controller for FixedRate {
         self.least_round_trip_ns = acknowledged.least_round_trip_ns;
     }
 
-    /// Returns the window; before an RTT is known, one second's worth of data.
+    /// Returns the window; before the first RTT sample, one second's worth of data plus ten
+    /// packets.
     fn window_bytes(&self) -> u64 {
         let span_ns = match self.least_round_trip_ns {
             0 => 1_000_000_000,
@@ -51,8 +51,8 @@ impl Controller for FixedRate {
 mod tests {
     use super::*;
 
-    /// The window is 30 ms of 1 MB/s plus ten packets; before an RTT is known, a second of that
-    /// rate.
+    /// The window is 30 ms at 1 MB/s plus ten packets; before the first RTT sample, one second at
+    /// this rate plus ten packets.
     #[test]
     fn fixed_rate_window_is_one_and_a_half_rtts_and_ten_packets() {
         let mut controller = FixedRate::new(1_000_000, 1_500);

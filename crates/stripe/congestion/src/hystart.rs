@@ -1,4 +1,4 @@
-//! HyStart++: ends slow start before the queue overflows, when the RTT grows.
+//! HyStart++: ends slow start when the RTT grows, before the queue overflows.
 //!
 //! ```text
 //!   slow start --(RTT grew by an eighth, 4 to 16 ms)--> conservative slow start --5 rounds-->
@@ -6,8 +6,8 @@
 //!        '---------------(RTT is lower again)-----------------'
 //! ```
 //!
-//! Source: RFC 9406, section 4, and its names. Packets are paced, so that `L` is infinite, as
-//! section 4.3 permits.
+//! Source of algorithm and names: RFC 9406, section 4. Packets are paced, so that `L` is infinite,
+//! as section 4.3 permits.
 
 /// Limits of the RTT increase that ends slow start (`MIN_RTT_THRESH`, `MAX_RTT_THRESH`).
 const RTT_THRESH_NS: (u64, u64) = (4_000_000, 16_000_000);
@@ -47,7 +47,8 @@ impl Default for Hystart {
 }
 
 impl Hystart {
-    /// Handles an RTT sample; `RttThresh` is an eighth of the previous round's minimum, 4 to 16 ms.
+    /// Handles an RTT sample; `RttThresh` is 1/8 of the previous round's minimum, clamped to 4 to
+    /// 16 ms.
     pub(crate) fn timed(&mut self, round_trip_ns: u64) {
         self.current_round_min_rtt_ns = self.current_round_min_rtt_ns.min(round_trip_ns);
         self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
@@ -102,8 +103,8 @@ mod tests {
         is_over
     }
 
-    /// An eighth of 40 ms is 5 ms, and of 44 ms 5.5: RTTs of 44 and 49 ms are normal; 56 ms, above
-    /// 49 + 6.125, begins conservative slow start.
+    /// One eighth of 40 ms is 5 ms, of 44 ms 5.5 ms, and of 49 ms 6.125 ms. RTTs of 44 and 49 ms
+    /// are therefore normal, and 56 ms starts conservative slow start.
     #[test]
     fn five_conservative_rounds_end_slow_start() {
         let mut hystart = Hystart::default();
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(hystart.growth(4_000), 4_000);
     }
 
-    /// The threshold is 4 ms for an RTT of 8, and 16 ms for 400; seven samples are too few.
+    /// The threshold is 4 ms for an RTT of 8 ms, and 16 ms for 400 ms; seven samples are too few.
     #[test]
     fn rtt_threshold_is_4_to_16_ms() {
         for (before, after, samples, is_cautious) in [

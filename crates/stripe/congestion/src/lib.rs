@@ -1,4 +1,4 @@
-//! Congestion control of one path: its window and its pacing rate.
+//! Congestion control of a path: congestion window and pacing rate.
 //!
 //! ```text
 //!                  sent           acknowledged, lost
@@ -11,14 +11,14 @@
 //!   may a packet be sent now, and if not, when?
 //! ```
 //!
-//! The other end acknowledges the packets accounted for, received or lost, and the bytes received.
-//! A path delivers in order, so that two counts suffice.
+//! The receiver reports the packets accounted for (received or lost), and the bytes received. Paths
+//! deliver in order, so that these two counts suffice.
 //!
 //! Source: draft-ietf-ccwg-bbr (BBR and delivery rate samples), RFC 9438 (CUBIC), RFC 9406
 //! (`HyStart++`), RFC 6298 (round trips).
 //!
 //! Invariants: no clock, no I/O, no randomness except from the caller's seed; no allocation after
-//! set-up; integers wherever times and bytes are counted.
+//! set-up; times and bytes are integers.
 
 mod bbr;
 mod controller;

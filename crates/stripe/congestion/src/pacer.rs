@@ -1,8 +1,8 @@
-//! Pacing of packets.
+//! Packet pacing.
 //!
 //! ```text
 //!            |<-- bytes / rate -->|
-//!   packet   ^                    next            a late sender may catch up by a burst
+//!   packet   ^                    next            a late sender may catch up with a burst
 //! ```
 //!
 //! Source: draft-ietf-ccwg-bbr, pacing: `next_departure_time`; RFC 9002, section 7.7: a bounded
@@ -12,7 +12,7 @@ use crate::units::{carried, time_ns};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Maximum idle time that the sender may catch up.
+    /// Maximum delay that a late sender may catch up with a burst.
     burst_ns: u64,
     next_ns: u64,
 }
@@ -26,7 +26,7 @@ impl Pacer {
         self.burst_ns = burst_ns;
     }
 
-    /// Notes a sent packet; without a rate, pacing is unlimited.
+    /// Records a sent packet; without a rate, pacing is unlimited.
     pub(crate) fn sent(&mut self, now_ns: u64, bytes: u64, bytes_per_second: Option<u64>) {
         let spent_ns = bytes_per_second.map_or(0, |pace| time_ns(bytes, pace));
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
@@ -47,8 +47,8 @@ impl Pacer {
         self.next_ns.saturating_add(self.burst_ns) < now_ns
     }
 
-    /// Returns the earliest time of the next packet: ahead of its departure by a burst, to send
-    /// several at once.
+    /// Returns the earliest send time of the next packet, ahead of its paced departure by the
+    /// burst.
     pub(crate) const fn next_ns(&self) -> u64 {
         self.next_ns
     }
@@ -79,8 +79,7 @@ mod tests {
         assert_eq!((pacer.next_ns(), pacer.burst_ns()), (8_000_000, 3_000_000));
     }
 
-    /// Half a millisecond of the burst remains: 500 bytes at 1 MB/s, and the packet that exceeds
-    /// them.
+    /// Half a millisecond of the burst remains: 500 bytes at 1 MB/s.
     #[test]
     fn ready_bytes_are_the_rest_of_the_burst() {
         let mut pacer = Pacer::new(1_500_000);

@@ -1,13 +1,14 @@
-//! Path as seen by the sender: bytes in flight, and permission to send.
+//! Path at the sender: bytes in flight, and permission to send.
 //!
 //! ```text
-//!   sent     |----------------------------------------------->|
-//!   counted  |----------------------->| received or lost
-//!   in flight                         |<--------------------->|   at most the window
+//!   sent           |----------------------------------------------->|
+//!   accounted for  |----------------------->| received or lost
+//!   in flight                               |<--------------------->|   at most the window
 //! ```
 //!
-//! Invariants: the count of packets accounted for never decreases, and never exceeds those sent. A
-//! path can always discover a higher rate: two packets are sent per round trip, or per second.
+//! Invariants: the count of accounted packets never decreases, and never exceeds the count of sent
+//! packets. The minimum pacing rate is two packets per round trip, or per second, so that a path
+//! can always discover a higher rate.
 
 #[cfg(test)]
 mod tests;
@@ -21,29 +22,29 @@ use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
 use crate::units::{carried, rate, scaled, time_ns};
 
-/// Maximum time between two packets at any rate, however low.
+/// Maximum time to send two packets, however low the rate.
 const SLOWEST_NS: u64 = 1_000_000_000;
 
-/// Plan of pacing, window and packet records of a path.
+/// Limits of pacing, window and packet records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPlan {
-    /// Length of the longest packet.
+    /// Maximum packet length.
     pub longest_bytes: u64,
-    /// Burst, as the time that its packets take at the pacing rate.
+    /// Burst size, as time at the pacing rate.
     pub burst: Duration,
     /// Maximum number of packet records.
     pub records: usize,
     /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
-    /// Time after which a minimum RTT expires.
+    /// Validity of a minimum RTT.
     pub least_span: Duration,
-    /// Maximum time for which packets may be assumed to have arrived without acknowledgement.
+    /// Maximum time during which unacknowledged packets may be assumed to arrive.
     pub kept: Duration,
 }
 
 impl PathPlan {
-    /// Returns a plan with 1 ms bursts, as with segmentation offload of a network card, and a
-    /// minimum RTT that expires after 10 s, as in BBR.
+    /// Returns a plan with bursts of 1 ms, as with segmentation offload, and a minimum RTT valid
+    /// for 10 s, as in BBR.
     pub const fn new(longest_bytes: u64) -> Self {
         Self {
             longest_bytes,
@@ -59,28 +60,28 @@ impl PathPlan {
 /// Maximum rate of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateCap {
-    /// Bytes per second, including overhead.
+    /// Rate in bytes per second, including overhead.
     pub bytes_per_second: u64,
-    /// Overhead of each packet on the wire.
+    /// Overhead per packet on the wire.
     pub overhead_bytes: u64,
 }
 
-/// Cumulative acknowledgement: its counts never decrease.
+/// Cumulative acknowledgement, whose counts never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// Packets accounted for, received or lost.
+    /// Packets accounted for (received or lost).
     pub accounted_packets: u64,
-    /// Bytes of these packets.
+    /// Bytes accounted for (received or lost).
     pub accounted_bytes: u64,
     /// Bytes received.
     pub received_bytes: u64,
     /// Arrival time of the last packet by the receiver's clock.
     pub received_at_ns: u64,
-    /// Delay of the acknowledgement at the other end, if reported.
+    /// Delay of the acknowledgement at the receiver; `None` if unknown.
     pub held_ns: Option<u64>,
 }
 
-/// Path as seen by the sender.
+/// Path at the sender: its controller, counts and RTT.
 #[derive(Clone, Debug)]
 pub struct Path {
     plan: PathPlan,
@@ -94,7 +95,8 @@ pub struct Path {
     counted: Acknowledgement,
     window_bytes: u64,
     pacing_rate_bytes_per_second: Option<u64>,
-    /// Time of the last acknowledgement that found the window full; until then, it limited sending.
+    /// Time of the last acknowledgement that found the window full; until then, the window limited
+    /// sending.
     room_since_ns: u64,
     busy_since_ns: u64,
     acknowledged_at_ns: u64,
@@ -102,7 +104,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Creates a path with a controller.
+    /// Creates a path.
     pub fn new(plan: PathPlan, control: Control) -> Self {
         let nanoseconds = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         let mut path = Self {
@@ -126,12 +128,12 @@ impl Path {
         path
     }
 
-    /// Releases memory before a long idle period.
+    /// Releases memory during a long idle period.
     pub fn rest(&mut self) {
         self.deliveries.rest();
     }
 
-    /// Restarts the counts with nothing in flight; keeps the estimates of the path.
+    /// Restarts the counts with no data in flight; keeps the path's estimates.
     pub fn restart(&mut self) {
         (self.sent_packets, self.sent_bytes) = (0, 0);
         self.counted = Acknowledgement::default();
@@ -143,19 +145,19 @@ impl Path {
         &self.control
     }
 
-    /// Ends a round that all paths sharing a clock have in common.
+    /// Ends a common round of all paths that share a clock.
     pub fn pass_round(&mut self) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.pass_round();
         }
     }
 
-    /// Whether the window is reduced to measure the minimum RTT.
+    /// Returns whether the window is reduced to measure the minimum RTT.
     pub fn is_probing_round_trip(&self, now_ns: u64) -> bool {
         matches!(&self.control, Control::Bbr(bbr) if bbr.is_probing_rtt(now_ns))
     }
 
-    /// Notes whether another path is probing its minimum RTT, which postpones this path's probe.
+    /// Records whether another path is probing its minimum RTT, which postpones this path's probe.
     pub fn see_others_probe(&mut self, others_probe: bool) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.see_others_probe_rtt(others_probe);
@@ -183,7 +185,7 @@ impl Path {
         &self.round_trip
     }
 
-    /// Returns the number of bytes sent but not accounted for.
+    /// Returns the bytes in flight: sent, but not accounted for.
     pub const fn in_flight_bytes(&self) -> u64 {
         self.sent_bytes - self.counted.accounted_bytes
     }
@@ -193,12 +195,12 @@ impl Path {
         self.window_bytes
     }
 
-    /// Returns the estimated bandwidth of the path.
+    /// Returns the estimated bandwidth of the path; `None` if unknown.
     pub fn bytes_per_second(&self) -> Option<u64> {
         self.control.bytes_per_second()
     }
 
-    /// Returns the pacing rate, if any.
+    /// Returns the pacing rate; `None` if pacing is unlimited.
     pub const fn pacing_rate_bytes_per_second(&self) -> Option<u64> {
         self.pacing_rate_bytes_per_second
     }
@@ -220,8 +222,8 @@ impl Path {
         };
     }
 
-    /// Returns the bytes of a packet for the pacer: with overhead, scaled by the ratio of pacing
-    /// rate and cap.
+    /// Returns the bytes to charge to the pacer for a packet: including overhead, scaled by the
+    /// ratio of pacing rate to cap.
     #[cold]
     fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
         let Some(pace) = self.pacing_rate_bytes_per_second else { return bytes };
@@ -234,23 +236,23 @@ impl Path {
         self.deliveries.lost_bytes
     }
 
-    /// Returns for how long packets may be assumed to arrive without acknowledgement: the last
-    /// interval between acknowledgements, at most a quarter of the minimum RTT and the planned
-    /// time.
+    /// Returns the maximum time during which packets may be assumed to arrive without
+    /// acknowledgement: the last interval between acknowledgements, at most the plan's limit and a
+    /// quarter of the minimum RTT.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)
     }
 
-    /// Returns the bytes in flight without probable arrivals since the last acknowledgement: the
-    /// window is meant for packets acknowledged one by one.
+    /// Returns the bytes in flight, less the probable arrivals since the last acknowledgement,
+    /// because the window assumes that each packet is acknowledged.
     fn likely_in_flight_bytes(&self, now_ns: u64) -> u64 {
         let kept_ns = now_ns.saturating_sub(self.acknowledged_at_ns).min(self.kept_ns_max());
         let kept_bytes = self.bytes_per_second().map_or(0, |rate| carried(rate, kept_ns));
         self.in_flight_bytes().saturating_sub(kept_bytes)
     }
 
-    /// Returns when the window has room for a packet of maximum length, without a further
+    /// Returns when the window has room for a packet of maximum length without a further
     /// acknowledgement.
     fn room_from_ns(&self) -> Option<u64> {
         let missing_bytes =
@@ -262,27 +264,28 @@ impl Path {
         (wait_ns <= self.kept_ns_max()).then(|| self.acknowledged_at_ns.saturating_add(wait_ns))
     }
 
-    /// Whether the window admits a packet of maximum length.
+    /// Returns whether the window admits a packet of maximum length.
     #[inline]
     pub fn has_room(&self, now_ns: u64) -> bool {
         self.in_flight_bytes() + self.plan.longest_bytes <= self.window_bytes()
             || self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
     }
 
-    /// Returns when the next packet may be sent without a further acknowledgement.
+    /// Returns when the next packet may be sent without a further acknowledgement; `None` if it
+    /// needs one.
     pub fn next_ns(&self) -> Option<u64> {
         Some(self.room_from_ns()?.max(self.pacer.next_ns()))
     }
 
-    /// Sets the burst in bytes, but at least to the planned burst.
+    /// Sets the burst in bytes, but at least the planned burst.
     pub fn set_burst(&mut self, bytes: u64) {
         let least_ns = u64::try_from(self.plan.burst.as_nanos()).unwrap_or(u64::MAX);
         let turn_ns = self.pacing_rate_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
         self.pacer.set_burst(turn_ns.max(least_ns));
     }
 
-    /// Whether the path has a queue: bytes are in flight, and the smoothed RTT exceeds the minimum
-    /// by more than two bursts and four times the variation (the factor of RFC 6298).
+    /// Returns whether the path has a queue: data are in flight, and the smoothed RTT exceeds the
+    /// minimum by more than two bursts and four times the variation (the factor in RFC 6298).
     pub fn is_queued(&self) -> bool {
         let trip = &self.round_trip;
         let queued_ns = trip.smoothed_ns().saturating_sub(trip.least_ns());
@@ -295,8 +298,8 @@ impl Path {
         self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
 
-    /// Returns the number of bytes after which sending must pause; the packet that reaches it is
-    /// the last.
+    /// Returns the number of bytes after which sending must pause; the packet that reaches this
+    /// number is the last.
     pub fn ready_bytes(&self, now_ns: u64) -> u64 {
         if !self.admits(now_ns) {
             return 0;
@@ -307,13 +310,13 @@ impl Path {
             .saturating_add(1)
     }
 
-    /// Whether a packet may be sent now.
+    /// Returns whether a packet may be sent now.
     #[inline]
     pub fn admits(&self, now_ns: u64) -> bool {
         self.pacer.next_ns() <= now_ns && self.has_room(now_ns)
     }
 
-    /// Notes a sent packet.
+    /// Records a sent packet.
     pub fn sent(&mut self, now_ns: u64, bytes: u64) {
         let was_empty = self.in_flight_bytes() == 0;
         let in_flight_bytes = self.in_flight_bytes();
@@ -330,13 +333,13 @@ impl Path {
         self.pacer.sent(now_ns, paced_bytes, self.pacing_rate_bytes_per_second);
     }
 
-    /// Takes an RTT sample that was not measured on a packet.
+    /// Takes an RTT sample that was not measured on a data packet.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
         self.ask_control();
     }
 
-    /// Processes an acknowledgement; returns false if it is impossible.
+    /// Handles an acknowledgement; returns false if it is impossible.
     pub fn acknowledged(&mut self, now_ns: u64, acknowledgement: &Acknowledgement) -> bool {
         let before = self.counted;
         let can_be = acknowledgement.accounted_packets <= self.sent_packets
@@ -353,7 +356,7 @@ impl Path {
         self.acknowledged_after_ns = now_ns.saturating_sub(self.acknowledged_at_ns);
         self.acknowledged_at_ns = now_ns;
         let record = self.deliveries.take_record(acknowledgement.accounted_packets);
-        // The other end may know how many packets were lost before it knows their lengths.
+        // The receiver may know the number of lost packets before it knows their lengths.
         let sent_bytes = record.map_or(0, |record| record.sent_bytes);
         let accounted_bytes =
             acknowledgement.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
@@ -385,14 +388,14 @@ impl Path {
         true
     }
 
-    /// Returns the newly received bytes: all newly accounted bytes if the other end's count is
-    /// impossible. If packets counted as lost arrive later, the next ones offset them.
+    /// Returns the newly received bytes: all newly accounted bytes if the receiver's count is
+    /// impossible.
     fn newly_came(&mut self, before: &Acknowledgement, newly_bytes: u64) -> u64 {
         let came = self.counted.received_bytes.checked_sub(before.received_bytes);
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
     }
 
-    /// Corrects the counts of sent packets and accounts for all of them.
+    /// Corrects the counts of sent packets and bytes, and accounts for all of them.
     pub fn set_sent(&mut self, packets: u64, bytes: u64) {
         (self.sent_packets, self.sent_bytes) = (packets, bytes);
         self.counted.accounted_packets = packets;
@@ -405,12 +408,12 @@ impl Path {
         (self.sent_packets, self.sent_bytes)
     }
 
-    /// Whether sending is app-limited, that is, limited by the source.
+    /// Returns whether sending is app-limited, that is, limited by the source.
     pub const fn is_limited_by_source(&self) -> bool {
         self.deliveries.is_limited_by_source()
     }
 
-    /// Notes that the path is app-limited if nothing was sent for longer than a burst. Time with a
+    /// Marks the path as app-limited if no packet was sent for longer than a burst. Time with a
     /// full window does not count.
     pub fn see_idleness(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
@@ -423,14 +426,14 @@ impl Path {
         has_had_room && self.pacer.is_idle(now_ns) && self.has_room(now_ns)
     }
 
-    /// Notes that a packet is about to be sent.
+    /// Records that a packet is about to be sent.
     pub fn see_work(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.busy_since_ns = now_ns;
         }
     }
 
-    /// Returns the time since when packets have used all available room.
+    /// Returns the time since which packets have used all available room.
     pub const fn busy_since_ns(&self) -> u64 {
         self.busy_since_ns
     }
@@ -440,7 +443,8 @@ impl Path {
         self.acknowledged_at_ns
     }
 
-    /// Drops the rate of a sample shorter than the minimum RTT: its bytes arrived in a bunch.
+    /// Drops the rate of a sample shorter than the minimum RTT, because its bytes arrived in a
+    /// burst.
     fn believed(&self, sample: RateSample) -> RateSample {
         if sample.interval_ns < self.round_trip.least_ns() {
             RateSample { interval_ns: 0, ..sample }
@@ -449,12 +453,12 @@ impl Path {
         }
     }
 
-    /// Returns the time of the next timeout.
+    /// Returns the time of the controller's next timeout.
     pub fn poll_timeout(&self) -> Option<u64> {
         self.control.poll_timeout()
     }
 
-    /// Handles a timeout that is due.
+    /// Handles a due timeout.
     pub fn handle_timeout(&mut self, now_ns: u64) {
         self.control.handle_timeout(now_ns);
         self.ask_control();

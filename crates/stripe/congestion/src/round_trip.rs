@@ -7,22 +7,22 @@
 //! ```
 //!
 //! The recent minimum counts as the RTT without queueing (BBR: Cardwell et al., ACM Queue 14(5),
-//! 2016); any excess is queueing or jitter. The mean difference between consecutive samples (as in
-//! RFC 3550, section 6.4.1) distinguishes them: a queue sustained by a window keeps its length.
+//! 2016); any excess is queueing or jitter. The mean difference between consecutive samples (RFC
+//! 3550, section 6.4.1) tells them apart: a queue sustained by a window keeps its length.
 //!
-//! Invariant: the minimum is at most the last sample, and no older than its validity span.
+//! Invariant: the minimum is at most the last sample, and not older than its validity.
 
 use crate::units::smooth;
 
-/// Maximum RTT sample: a day.
+/// Maximum RTT sample: one day.
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
-/// RTT statistics.
+/// RTT statistics of a path, in nanoseconds.
 #[expect(clippy::struct_field_names, reason = "a number's name ends in its unit")]
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
     span_ns: u64,
-    /// Minimum RTT of the current half of the validity span, and of the previous half.
+    /// Minimum RTT in the current and in the previous half of the validity span.
     least_ns: [u64; 2],
     half_since_ns: u64,
     last_ns: Option<u64>,
@@ -42,7 +42,7 @@ impl RoundTrip {
         }
     }
 
-    /// Returns the recent minimum; 0 before the first sample.
+    /// Returns the recent minimum RTT; 0 before the first sample.
     pub fn least_ns(&self) -> u64 {
         self.last_ns.map_or(0, |_| self.least_ns[0].min(self.least_ns[1]).min(SAMPLE_NS_MAX))
     }
@@ -52,7 +52,7 @@ impl RoundTrip {
         self.smoothed_ns.min(SAMPLE_NS_MAX)
     }
 
-    /// Returns the mean difference between consecutive samples.
+    /// Returns the mean difference between consecutive RTT samples.
     pub fn variation_ns(&self) -> u64 {
         self.variation_ns.min(SAMPLE_NS_MAX)
     }
@@ -87,7 +87,7 @@ mod tests {
         trip
     }
 
-    /// The expected variation is a sixteenth of the difference of 80.
+    /// The expected variation is 1/16 of the difference of 80.
     #[test]
     fn rtt_samples_and_their_variation_are_smoothed() {
         let trip = after(&[(0, 80), (10, 160)]);
@@ -101,8 +101,8 @@ mod tests {
         assert_eq!(after(&samples).variation_ns(), 0);
     }
 
-    /// The minimum of 50 stays valid until the next half of the span is over: halves begin at 0,
-    /// 500 and 1,000.
+    /// The minimum of 50 stays valid until the end of the next half span; halves start at 0, 500
+    /// and 1,000.
     #[test]
     fn minimum_rtt_expires() {
         let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);

@@ -1,7 +1,7 @@
-//! Integer arithmetic on bytes, spans and rates.
+//! Integer arithmetic on bytes, time spans and rates.
 
-/// Returns `value * factor / divisor`; saturates. Realistic products nearly always fit 64 bits,
-/// whose division takes a tenth of the time.
+/// Returns `value * factor / divisor`; saturates. The common case uses 64-bit division, which takes
+/// a tenth of the time.
 pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     if let Some(product) = value.checked_mul(factor) {
         return product / divisor;
@@ -10,7 +10,7 @@ pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
-/// Returns the rate in bytes per second if this number of bytes takes this span.
+/// Returns the rate in bytes per second at which `bytes` take `span_ns`.
 pub fn rate(bytes: u64, span_ns: u64) -> u64 {
     scaled(bytes, 1_000_000_000, span_ns.max(1))
 }
@@ -20,17 +20,17 @@ pub fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
     scaled(bytes_per_second, span_ns, 1_000_000_000)
 }
 
-/// Returns a percentage of a quantity.
+/// Returns `percent` per cent of a quantity.
 pub fn percent_of(whole: u64, percent: u64) -> u64 {
     scaled(whole, percent, 100)
 }
 
-/// Returns the time that a number of bytes takes at a rate.
+/// Returns the time in ns that a number of bytes takes at a rate.
 pub fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     scaled(bytes, 1_000_000_000, bytes_per_second.max(1))
 }
 
-/// Returns the updated mean, rounded up in its change: it always reaches a constant sample.
+/// Returns the updated mean. The change is rounded up, so that the mean reaches a constant sample.
 pub(crate) const fn smooth(mean: u64, sample: u64, share: u64) -> u64 {
     if sample >= mean {
         mean + (sample - mean).div_ceil(share)

@@ -1,20 +1,20 @@
-//! Memory charge of packets at the receiver, which is also the credit that they need.
+//! Memory charge of packets at the receiver, which is also the unit of credits.
 //!
 //! ```text
 //!   charge of a packet   = packet + byte * its length
 //!   charge of a channel  = packet * packets + byte * bytes, modulo 2^32, as credits compare it
 //! ```
 //!
-//! Counted in bytes, the charge includes the slot in the buffer: short packets use no more memory
-//! than their charge.
+//! A charge in bytes includes the buffer slot, so that short packets use no more memory than they
+//! are charged for.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
-//! 6.3, count cells, all of one length; counting bytes is ours.
+//! 6.3, count cells of equal length; counting bytes is ours.
 
-/// Packet length assumed if the scheduler sets no limit: the payload of an Ethernet frame.
+/// Packet length assumed if the scheduler sets no limit, in bytes: an Ethernet payload.
 pub(crate) const USUAL_BYTES: u32 = 1_500;
 
-/// Memory charge of a packet.
+/// Memory charge of a packet: a fixed part plus a part per byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
     packet: u32,
@@ -28,11 +28,11 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Charge in bytes: the length plus 112. A slot of 64 bytes, in a buffer that grows by a
-    /// quarter, takes up to 80; the allocator adds at most 31.
+    /// Charge in bytes: the length plus 112. A 64-byte slot takes up to 80 bytes, because the
+    /// buffer grows by a quarter; the allocator adds at most 31.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
-    /// Charge in packets: 1 for each, regardless of its length.
+    /// Charge in packets: 1 per packet, regardless of its length.
     pub const PACKETS: Self = Self { packet: 1, byte: 0 };
 
     /// Returns the charge of a packet of this length.
@@ -41,21 +41,20 @@ impl Charge {
         self.packet.saturating_add(self.byte * length_bytes)
     }
 
-    /// Returns the total charge of these packets, modulo 2^32.
+    /// Returns the total charge of `packets` packets with `bytes` bytes in total, modulo 2^32.
     pub(crate) fn of_all(self, packets: u32, bytes: u64) -> u32 {
         let bytes = u32::try_from(bytes & u64::from(u32::MAX)).expect("half a word");
         self.packet.wrapping_mul(packets).wrapping_add(self.byte.wrapping_mul(bytes))
     }
 
-    /// Returns the total charge of these packets without wrapping; saturates if corrupted counts
-    /// are too large.
+    /// Returns the total charge without wrapping; saturates if corrupted counts are too large.
     pub(crate) const fn of_both(self, packets: u64, bytes: u64) -> u64 {
         let packets = packets.saturating_mul(self.packet as u64);
         packets.saturating_add(bytes.saturating_mul(self.byte as u64))
     }
 
-    /// Returns the credit before the first report: ten packets of 1,460 bytes, the initial window
-    /// of RFC 6928.
+    /// Returns the credit granted before the first report: ten packets of 1,460 bytes, the initial
+    /// window of RFC 6928.
     pub(crate) const fn first(self) -> u32 {
         10 * self.of(1_460)
     }

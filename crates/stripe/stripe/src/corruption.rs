@@ -1,7 +1,8 @@
-//! Self-stabilisation: after an overwrite of any state, order becomes exact again within a bound.
+//! Self-stabilisation tests: after any state is overwritten, exact order returns within a time
+//! limit.
 //!
-//! The bound is twice the sum of the wait, the permitted late markers, the wait for a reset, two
-//! round trips, and the longest pause between accepted reset requests.
+//! The limit is twice the sum of the receiver's wait, the permitted late markers, the reset wait,
+//! two round trips, and the longest sequence of pauses between accepted reset requests.
 
 #[path = "../tests/protocol/pair.rs"]
 #[allow(
@@ -29,8 +30,8 @@ pub(crate) trait Corrupt {
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64);
 }
 
-/// Overwrites the listed fields of a struct; an `Option` listed after the semicolon stays `None` if
-/// it is `None`.
+/// Implements `Corrupt` for a struct by overwriting the listed fields. An `Option` listed after the
+/// semicolon stays `None` if it is `None`.
 macro_rules! corrupt {
     ($type:ident $(<$parameter:ident>)?: $($field:tt),+ $(; $($optional:ident),+)?) => {
         impl $(<$parameter>)? crate::corruption::Corrupt for $type $(<$parameter>)? {
@@ -47,7 +48,7 @@ macro_rules! corrupt {
 }
 pub(crate) use corrupt;
 
-/// Overwrites a type that has a valid value for each 64-bit word.
+/// Implements `Corrupt` for types that map every 64-bit word to a valid value.
 macro_rules! of_a_word {
     ($($type:ty = $of:expr,)+) => {
         $(impl Corrupt for $type {
@@ -140,8 +141,8 @@ impl<A: Corrupt, B: Corrupt, C: Corrupt> Corrupt for (A, B, C) {
     }
 }
 
-/// Overwrites about half of the parts: if all are overwritten, one detected fault causes a reset,
-/// which hides the other faults.
+/// Overwrites about half of the parts. If all were overwritten, one detected fault would cause a
+/// reset and hide the other faults.
 pub(crate) fn corrupt_some(parts: &mut [&mut dyn Corrupt], words: &mut dyn FnMut() -> u64) {
     for part in parts {
         if is_hit(words) {
@@ -206,8 +207,8 @@ proptest! {
         if of_receiver {
             pair.receiver.corrupt(&mut || random_word(&mut words));
         }
-        // Wait 100 ms, 8 late markers 20 ms apart, reset wait 500 ms, two round trips, 16 pauses of
-        // 100 ms.
+        // Receiver's wait 100 ms, 8 late markers 20 ms apart, reset wait 500 ms, two round trips,
+        // 16 pauses of 100 ms.
         let bound = 2 * milliseconds(100 + 8 * 20 + 500 + 4 * u64::from(DELAY_MS_MAX) + 1_600);
         send_for(&mut pair, &mut words, bound);
         let last = pair.sent;

@@ -1,82 +1,81 @@
-//! Reasons for discarding packets and messages, with counters.
 
 use thiserror::Error;
 
 use crate::wire::WireError;
 
-/// Reason for not using a received packet or message.
+/// Reason for discarding a received packet or message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Discard {
-    /// Bytes that are not a message.
+    /// The bytes are not a valid message.
     #[error("no message: {0}")]
     Malformed(WireError),
-    /// Unknown channel.
+    /// The channel index is out of range.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// The message arrived on another channel than the one that it names.
+    /// The message names a channel other than the one on which it arrived.
     #[error("the message names another channel")]
     OtherChannel,
     /// The two ends disagree on the number of channels.
     #[error("the other end has another number of channels")]
     OtherCount,
-    /// A message for the other end.
+    /// The message is intended for the other end.
     #[error("the message is meant for the other end")]
     OtherEnd,
-    /// A message of an earlier epoch.
+    /// The message belongs to an earlier epoch.
     #[error("the epoch is over")]
     StaleEpoch,
-    /// A reset to the present epoch, which has already begun.
+    /// The reset names the present epoch, which has already started.
     #[error("the epoch of the reset has begun already")]
     RepeatedReset,
     /// No message on the channel has named the present epoch yet.
     #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
-    /// An empty packet, or one that is too long.
+    /// The packet is empty or too long.
     #[error("no packet has that length")]
     BadLength,
-    /// No room in the buffer.
+    /// The channel's buffer has no room.
     #[error("the buffer of the channel is full")]
     BufferFull,
-    /// A marker with an impossible deficit.
+    /// The marker carries an impossible deficit.
     #[error("no packet has that number")]
     BadNumber,
-    /// A marker too far from the present round.
+    /// The marker is too many rounds away from the present round.
     #[error("the marker is too far from the round")]
     FarMarker,
-    /// An epoch ended before the packet was delivered.
+    /// The epoch ended before the packet was delivered.
     #[error("a new epoch began")]
     Reset,
-    /// The channel is out, or the marker was sent before the channel left.
+    /// The channel is inactive, or the marker is older than the channel's deactivation.
     #[error("the channel is out")]
     ChannelOut,
-    /// A NACK, although the sender does not retransmit.
+    /// The message is a NACK, but the sender does not retransmit.
     #[error("nothing is sent again here")]
     NotRepairing,
-    /// A copy or acknowledgement that was not requested.
+    /// The copy or acknowledgement was not requested.
     #[error("it answers nothing that was asked")]
     NotAsked,
     /// Only one of the two ends uses guaranteed order.
     #[error("only one of the ends guarantees order")]
     OtherMode,
-    /// A packet that was received before.
+    /// The packet was received before.
     #[error("the packet has come before")]
     Repeated,
-    /// A packet that arrived after its sequence number was skipped.
+    /// The packet arrived after its sequence number was skipped.
     #[error("the turn of the packet is over")]
     TooLate,
-    /// A copy beyond the memory limit.
+    /// The copy exceeds the memory limit.
     #[error("there is no room for another copy")]
     CopiesFull,
-    /// A reset request too soon after the last accepted one.
+    /// The reset request follows the last accepted request too closely.
     #[error("a reset was begun a moment ago")]
     TooSoon,
-    /// Impossible counts in a report.
+    /// The report contains impossible counts.
     #[error("it counts more than was sent, or less than was counted before")]
     BadCounts,
 }
 
 impl Discard {
-    /// Number of reasons.
+    /// Number of discard reasons.
     pub const COUNT: usize = 22;
 
     const fn index(self) -> usize {
@@ -107,17 +106,17 @@ impl Discard {
     }
 }
 
-/// Number of discards by reason.
+/// Discard counters, one per reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards([u64; Discard::COUNT]);
 
 impl Discards {
-    /// Returns the discards for a reason.
+    /// Returns the number of discards for a reason.
     pub const fn of(&self, reason: Discard) -> u64 {
         self.0[reason.index()]
     }
 
-    /// Returns the total.
+    /// Returns the number of discards for all reasons.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -133,7 +132,7 @@ impl Discards {
         }
     }
 
-    /// Counts a discard; not inlined, because it is rare.
+    /// Counts a discard; not inlined, because discards are rare.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, reason: Discard) -> Discard {

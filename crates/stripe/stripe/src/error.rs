@@ -1,54 +1,56 @@
-//! Errors of the sending and receiving ends.
+//! Errors of both ends.
 
 use thiserror::Error;
 
-/// Reason for refusing a packet to send.
+/// Reason for refusing to send a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// A reset has not been acknowledged yet.
+    /// A reset is not acknowledged yet.
     #[error("a reset is in progress; retry once it is acknowledged")]
     Resetting,
-    /// The receiver has granted no credit for the packet.
+    /// In strict order, the receiver has granted too little credit.
     #[error("channel {channel}: no credit; retry after the next report")]
     NoCredit {
         /// Channel whose turn it is.
         channel: usize,
     },
-    /// The congestion window is full.
+    /// No channel can take the packet now: its congestion window is full, its pacing rate delays
+    /// the packet, or its link is blocked. In free order, credit may also be missing.
     #[error("channel {channel}: window full; retry after the next report")]
     FlightFull {
-        /// Channel whose turn it is.
+        /// Current channel of the scheduler; meaningless in free order.
         channel: usize,
     },
     /// The packet is empty or too long.
     #[error("packet of {length_bytes} bytes; expected 1 to {longest_bytes}")]
     BadLength {
-        /// Length of the packet.
+        /// Packet length, in bytes.
         length_bytes: u32,
-        /// Longest packet.
+        /// Maximum packet length, in bytes.
         longest_bytes: u32,
     },
-    /// The packet is too long for every usable channel.
+    /// The packet fits no active channel; in strict order, it does not fit the channel whose turn
+    /// it is.
     #[error("packet too long for every channel; all of them pass {longest_bytes} bytes")]
     TooLong {
-        /// Longest packet that fits every usable channel.
+        /// Maximum packet length that fits every active channel, in bytes.
         longest_bytes: u32,
     },
 }
 
-/// Reason for refusing to lower the frame size of a channel.
+/// Reason for refusing to lower a channel's frame size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
-    /// The channel does not exist.
+    /// The channel index is out of range.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// Frame sizes are configured rather than probed.
+    /// Frame sizes are configured instead of probed.
     #[error("sizes are configured; set the option sizes to have them probed")]
     Configured,
-    /// The reported size is not below the present one.
+    /// The reported size is not below the present size.
     #[error("it is not below the size of the channel, {frame_bytes} bytes")]
     NotBelow {
-        /// Present size: the longest frame that passes.
+        /// Present frame size limit of the channel, in bytes.
         frame_bytes: u32,
     },
 }
@@ -56,28 +58,28 @@ pub enum SizeError {
 /// Reason for refusing new quanta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum QuantaError {
-    /// The number of quanta is wrong.
+    /// The number of quanta differs from the number of channels.
     #[error("{given} quanta for {count} channels; expected one for each")]
     Mismatch {
-        /// Number of quanta.
+        /// Number of quanta given.
         given: usize,
         /// Number of channels.
         count: usize,
     },
-    /// A quantum is neither 0 nor at least the longest packet.
+    /// A quantum is neither 0 nor at least the maximum packet length.
     #[error(
         "the quantum of channel {channel} is {quantum}; it must be 0, so that the channel goes \
         out, or at least {quantum_min}"
     )]
     TooSmall {
-        /// Channel, from 0.
+        /// Channel index, from 0.
         channel: usize,
         /// Requested quantum.
         quantum: u32,
         /// Smallest nonzero quantum.
         quantum_min: u32,
     },
-    /// No present channel would remain active.
+    /// No existing channel would remain active.
     #[error("every channel that is there has a quantum of 0; one at least must be in")]
     NoneIn,
 }
@@ -85,30 +87,30 @@ pub enum QuantaError {
 /// Reason for refusing to add, remove or move a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ChannelError {
-    /// The id is too large.
+    /// The channel id is too large.
     #[error("channel {id}, where at most {cap} are numbered from 0")]
     AboveCap {
-        /// Id of the channel.
+        /// Channel id.
         id: usize,
-        /// Largest number of channels.
+        /// Maximum number of channels; ids are below this number.
         cap: usize,
     },
     /// A channel with this id already exists.
     #[error("there is a channel {id} already; remove it first, or move it")]
     AlreadyThere {
-        /// Id of the channel.
+        /// Channel id.
         id: usize,
     },
     /// No channel has this id.
     #[error("there is no channel {id}; add it first")]
     NotThere {
-        /// Id of the channel.
+        /// Channel id.
         id: usize,
     },
     /// The channel is the only active one.
     #[error("channel {id} is the last that is there and to be in; add another first")]
     Last {
-        /// Id of the channel.
+        /// Channel id.
         id: usize,
     },
 }
@@ -124,19 +126,19 @@ pub(crate) const fn check_packets(
     }
 }
 
-/// Reason for refusing options.
+/// Reason for rejecting options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OptionsError {
-    /// Quanta are counted in packets, but shares require bytes.
+    /// The scheduler's quanta count packets, but adaptive shares require bytes.
     #[error("quanta that count packets follow no rates: take a scheduler whose quanta are bytes")]
     QuantaOfPackets,
-    /// `silence` is `None`, but another option waits for reports.
+    /// `silence` is `None`, although another option depends on reports from every channel.
     #[error(
         "{option} waits for reports of every channel, and without silence a channel that sends none \
         holds the others up for ever: give silence a time, or do without {option}"
     )]
     EndlessSilence {
-        /// Option that waits for reports.
+        /// Name of the option that depends on reports.
         option: &'static str,
     },
     /// Free order or shares are set without congestion control.
@@ -144,16 +146,16 @@ pub enum OptionsError {
         "shares and a free order go by the rates that control finds: give control where they are given"
     )]
     NoControl,
-    /// Free order is set, but packets have no tags.
+    /// Free order is set, but packets carry no tags.
     #[error("where order is free the numbers of tags give it: give guaranteed where order is free")]
     NoTags,
-    /// The largest window is below the longest packet.
+    /// The maximum window is below the maximum packet length.
     #[error(
         "control.window_bytes_max is below the longest packet, {longest_bytes} bytes, so that none \
         could go; it must be at least that"
     )]
     SmallWindow {
-        /// Longest packet, in bytes.
+        /// Maximum packet length, in bytes.
         longest_bytes: u32,
     },
     /// The memory limit is out of range.
@@ -162,40 +164,40 @@ pub enum OptionsError {
         channel and for copies, and at most {most}"
     )]
     BufferBytes {
-        /// Requested memory, in units of the charge.
+        /// Requested memory limit, in units of the charge.
         bytes: u64,
-        /// Smallest allowed value.
+        /// Minimum limit.
         least: u64,
-        /// Largest allowed value.
+        /// Maximum limit.
         most: u64,
     },
-    /// No channel is present at the start.
+    /// No channel exists at the start.
     #[error("present names no channel; at least one must be there")]
     NonePresent,
     /// The interval between markers is zero rounds.
     #[error("markers every 0 rounds; it must be at least every round")]
     NoRounds,
-    /// The base size is out of range.
+    /// The base size is below the length of a message or above the maximum size.
     #[error(
         "sizes.base is {base}; it must be at least the {} bytes of a message, and at most \
         sizes.max, {max}",
         crate::MESSAGE_BYTES_MAX
     )]
     BaseSize {
-        /// Configured base size.
+        /// Configured base size, in bytes.
         base: u32,
-        /// Configured maximum.
+        /// Configured maximum size, in bytes.
         max: u32,
     },
     /// A channel index is out of range.
     #[error("there is no channel {channel}: {count} are numbered from 0")]
     NoSuchChannel {
-        /// Channel, from 0.
+        /// Channel index, from 0.
         channel: usize,
         /// Number of channels.
         count: usize,
     },
-    /// An option is zero that must not be.
+    /// An option is zero, but must be positive.
     #[error("{option} is zero; it must be more")]
     Zero {
         /// Name of the option.
@@ -206,15 +208,15 @@ pub enum OptionsError {
     TooManyPackets {
         /// Name of the option.
         option: &'static str,
-        /// Requested packets.
+        /// Requested number of packets.
         packets: usize,
     },
-    /// A number of rounds exceeds the range of serial numbers.
+    /// A number of rounds exceeds the range in which serial numbers compare.
     #[error("far_rounds_max is {rounds}; it must be at most {rounds_max}")]
     FarRounds {
-        /// Requested rounds.
+        /// Requested number of rounds.
         rounds: u32,
-        /// Largest allowed value.
+        /// Maximum number of rounds.
         rounds_max: u32,
     },
 }

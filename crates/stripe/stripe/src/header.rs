@@ -1,17 +1,18 @@
-//! The eight-byte header of each datagram.
+//! The eight-byte datagram header.
 //!
 //! ```text
-//!    0       1       2       3       4       5       6       7
+//!     0       1       2       3       4       5       6       7
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
-//!   | v | k |channel|    session    |      number on the channel    |   v: version, k: kind, four bits each
+//!   | v | k |channel|    session    |    number on the channel      |   v: version, k: kind, four bits each
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! Sent in clear as associated data, the header can serve as a nonce, since each datagram of an end
-//! in a session (epoch) has a different one: the kind distinguishes packets and copies, numbered
-//! together, from messages, numbered separately. A new key is needed before numbers wrap at 2^32.
+//! Encryption can use the header as associated data, sent in clear, and as a nonce: within a
+//! session (an epoch), no end sends the same header twice. The kind distinguishes packets and
+//! copies, which share one number sequence, from messages, which have their own. A new key is
+//! needed before numbers wrap at 2^32.
 //!
-//! Source: ours, as RFC 9001, sections 5.3 and 5.4.
+//! Source: ours, modelled on RFC 9001, sections 5.3 and 5.4.
 //!
 //! Invariant: parsing and writing again yields the same bytes.
 
@@ -21,37 +22,37 @@ use crate::message::small;
 use crate::wire::VERSION;
 use crate::{Epoch, WireError};
 
-/// Length of the header.
+/// Header length, in bytes.
 pub const HEADER_BYTES: usize = 8;
 
-/// Contents of a datagram after its header.
+/// Type of the datagram content after the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Content {
-    /// A packet sent for the first time.
+    /// Packet sent for the first time.
     #[default]
     Data,
-    /// A copy of a lost packet.
+    /// Copy of a lost packet.
     Copy,
-    /// Messages.
+    /// Control messages.
     Message,
 }
 
-/// Header of a datagram.
+/// Datagram header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Contents of the datagram.
+    /// Type of the content.
     pub content: Content,
     /// Channel of the datagram; messages to the sender use its reverse direction.
     pub channel: u8,
-    /// Low 16 bits of the epoch.
+    /// Low 16 bits of the epoch number.
     pub session: u16,
-    /// Number on the channel, modulo 2^32; packets and copies share one sequence, message datagrams
-    /// have another.
+    /// Sequence number on the channel, modulo 2^32. Packets and copies share one sequence; message
+    /// datagrams have another.
     pub number: u32,
 }
 
 impl Header {
-    /// Returns the header as bytes.
+    /// Encodes the header.
     pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let ([s0, s1], [n0, n1, n2, n3]) = (self.session.to_be_bytes(), self.number.to_be_bytes());
         [VERSION << 4 | self.content as u8, self.channel, s0, s1, n0, n1, n2, n3]
@@ -81,7 +82,8 @@ impl Header {
     }
 }
 
-/// Counters that number the message datagrams of an end; they continue across epochs.
+/// Per-channel sequence numbers for the message datagrams that one end sends; they continue across
+/// epochs.
 ///
 /// ```
 /// use gingham_stripe::{Content, Epoch, Header, MessageNumbers};
@@ -102,7 +104,7 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// Returns the header of the next message datagram; `epoch` is the epoch of its first message.
+    /// Returns the header of the next message datagram; `epoch` belongs to its first message.
     pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
         let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];

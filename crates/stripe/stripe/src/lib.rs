@@ -1,39 +1,39 @@
-//! The striping protocol: one first-in-first-out pipe out of several channels.
+//! Striping protocol: combines several channels into one first-in-first-out pipe.
 //!
 //! ```text
 //!              /== channel 0 ==> buffer 0 ==\
 //!   Sender ===>=== channel 1 ==> buffer 1 ===>=== Receiver: the same scheduler determines
 //!              \== channel 2 ==> buffer 2 ==/     the buffer of the next packet
 //!
-//!   packets go unchanged; an occasional marker carries the number of a channel's next packet
+//!   packets are sent unchanged; occasional markers carry the number of a channel's next packet
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5: logical reception, markers,
 //! resets.
 //!
-//! | channels | mode | guarantee, as long as the skew is below the wait and within the buffers |
+//! | channels | mode | guarantee while the skew is below the receiver's wait and fits the buffers |
 //! |---|---|---|
 //! | in order, no loss | any | exact order, every packet delivered (theorem 4.1) |
-//! | in order, loss | quasi-FIFO | exact order again one marker per channel after the last loss (theorem 5.1); no duplicates |
+//! | in order, loss | quasi-FIFO | exact order returns one marker per channel after the last loss (theorem 5.1); no duplicates |
 //! | in order, loss, duplication | [`Guarantee`] | exact order at all times, no duplicates; lost packets are missing |
 //! | in order, loss | [`Guarantee`] with [`RepairRequests`] | as above, and a lost packet is delivered if a copy arrives in time |
-//! | reordering, duplication, loss, as UDP | [`Guarantee`] behind a [`ChannelOrder`] each | as on channels with loss, if no packet is delayed longer than its wait |
-//! | reordering or duplication | quasi-FIFO | no order, and duplicates of the channel are delivered |
-//! | any | [`SenderOptions::credits`] | no loss for lack of memory on a channel that stays |
-//! | any | any | no delay beyond the waits; both ends start anew if one requests it, restarts, or detects that the other is out of step |
+//! | reordering, duplication, loss, as UDP | [`Guarantee`] after a [`ChannelOrder`] per channel | as on channels with loss, unless a packet is delayed longer than the [`ChannelOrder`] waits |
+//! | reordering or duplication | quasi-FIFO | no order, and duplicates are delivered |
+//! | any | [`SenderOptions::credits`] | no packet is lost for lack of memory, except on a channel that is removed |
+//! | any | any | bounded delay; both ends reset if an end requests it, restarts, or detects that the ends disagree |
 //!
-//! Each row is a test in `tests/guarantees`. In guaranteed order, a receiver that restarts accepts
-//! no epoch under way: some of its packets may have been delivered before. A sender that restarts
-//! begins a later epoch, for example from a clock. Quasi-FIFO adds no byte to a data packet,
-//! guaranteed order adds the twelve of a [`Tag`]. Channels distinguish packets from [`Message`]s,
-//! for example by an Ethernet type, a port, or a [`Header`].
+//! Each row is a test in `tests/guarantees`. In guaranteed order, a restarted receiver accepts only
+//! an epoch that starts later, because packets of a running epoch may already have been delivered.
+//! A restarted sender starts with a later epoch number, for example from a clock. Quasi-FIFO adds
+//! no bytes to a data packet; guaranteed order adds a twelve-byte [`Tag`]. Channels distinguish
+//! packets from [`Message`]s, for example by an Ethernet type, a port, or a [`Header`].
 //!
-//! Times ([`Instant`]) count from an origin that the caller chooses. `handle_*` methods take input,
-//! `poll_*` methods return output, and `now` never decreases. After each `handle_*`, and at
-//! `poll_timeout`, poll until nothing is returned.
+//! `handle_*` methods take input, `poll_*` methods return output, and `now` never decreases. The
+//! caller polls until nothing is returned, after each `handle_*` and at the time from
+//! `poll_timeout`.
 //!
-//! Invariants: no I/O, no clock, no randomness; no allocation after set-up; any input ends as
-//! state, error or counted [`Discard`].
+//! Invariants: no I/O, no clock, no randomness; no allocation after set-up. Any input changes the
+//! state, returns an error, or is counted as a [`Discard`].
 
 #[cfg(test)]
 extern crate self as gingham_stripe;
@@ -73,8 +73,7 @@ pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, Messages, WireError};
 
-/// Largest number of packets that an option may ask for; for options per channel, it applies to
-/// each.
+/// Maximum for options that count packets; options per channel may request it for each channel.
 pub const PACKETS_MAX: usize = 1 << 20;
 
 type ChannelSet = u64;
@@ -87,7 +86,7 @@ fn channels_where(count: usize, holds: impl Fn(usize) -> bool) -> ChannelSet {
     (0..count).filter(|channel| holds(*channel)).fold(0, |set, channel| set | 1 << channel)
 }
 
-/// Iterates over the channels of a set, in ascending order.
+/// Iterates over the channels in a set, in ascending order.
 fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || take_lowest(&mut set))
 }

@@ -1,32 +1,32 @@
-//! The control messages that the ends exchange in addition to data packets.
+//! Control messages between the two ends.
 //!
 //! ```text
 //!   sender -> receiver, on a channel          receiver -> sender, in its reverse direction
-//!     Reset   begin a new epoch                 Acknowledged, ResetRequested
+//!     Reset   start a new epoch                 Acknowledged, ResetRequested
 //!     Marker  complete state of the channel     Report, Nack
-//!     Left    another channel is out            LeftAcknowledged
+//!     Left    another channel is gone            LeftAcknowledged
 //! ```
 //!
-//! A marker describes its channel completely and corrects any earlier error.
+//! A marker contains the complete channel state and corrects any earlier error.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the method of resets open.
-//! Epochs, reports, and all fields of a marker except the packet number are ours.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the reset procedure open.
+//! Epochs, reports, and all marker fields except the packet number are ours.
 
 use gingham_fairq::{Round, Standing};
 
 use crate::{Discard, Instant};
 
-/// Number of an epoch: counts resets modulo 2^32, and is compared as a serial number (RFC 1982).
+/// Epoch number, which counts resets modulo 2^32 and compares as a serial number (RFC 1982).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch(u32);
 
 impl Epoch {
-    /// Returns the epoch with this number.
+    /// Creates an epoch number.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// Returns the number of the epoch.
+    /// Returns the epoch number.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -43,7 +43,7 @@ impl Epoch {
         Self(self.0.wrapping_sub(1))
     }
 
-    /// Whether this epoch comes after `other`.
+    /// Returns whether this epoch is later than `other`.
     pub const fn is_after(self, other: Self) -> bool {
         self.0.wrapping_sub(other.0).cast_signed() > 0
     }
@@ -52,13 +52,14 @@ impl Epoch {
 /// Control message about a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Present epoch; in a reset request, the last epoch known to the requesting end.
+    /// Present epoch; in a reset request, the last epoch that the requesting end knows.
     pub epoch: Epoch,
-    /// Channel in the sender's numbering, from 0; messages to the sender use the reverse direction.
+    /// Channel index at the sender, from 0. Messages to the sender use the channel's reverse
+    /// direction.
     pub channel: u8,
-    /// Number of channels that the sender has.
+    /// Number of channels at the sender.
     pub channels: u8,
-    /// Kind and contents.
+    /// Type and content.
     pub kind: Kind,
 }
 
@@ -84,113 +85,115 @@ pub(crate) fn small(channels: usize) -> u8 {
     u8::try_from(channels).expect("at most 64 channels")
 }
 
-/// Kind and contents of a message.
+/// Type and content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Complete state of the channel.
+    /// Complete channel state.
     Marker(Marker),
-    /// Beginning of an epoch.
+    /// Start of an epoch.
     Reset {
-        /// Quantum of the channel; 0 if it is out.
+        /// Quantum of the channel; 0 if the channel is inactive.
         quantum: u32,
     },
-    /// Acknowledgement of a reset, on its channel.
+    /// Acknowledgement of a reset, sent on the same channel.
     Acknowledged,
-    /// Request for a reset to an epoch after the named one.
+    /// Request for a reset to an epoch after [`Message::epoch`].
     ResetRequested,
     /// Announcement that another channel carries no packets from a given round on.
     Left(Departure),
-    /// Acknowledgement of a departure.
+    /// Acknowledgement of a [`Kind::Left`] message.
     LeftAcknowledged(Departure),
-    /// Packets received on the channel, and credit for more.
+    /// Reception counts and credit for the channel.
     Report(Report),
     /// Negative acknowledgement of lost packets.
     Nack(Nack),
 }
 
 impl Kind {
-    /// Whether only senders send messages of this kind.
+    /// Returns whether only senders send messages of this type.
     pub const fn is_from_sender(&self) -> bool {
         matches!(self, Self::Marker(_) | Self::Reset { .. } | Self::Left(_))
     }
 }
 
-/// Complete state of a channel as reported by the sender.
+/// Complete channel state, reported by the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marker {
-    /// Number of the next packet, quantum, and pending quantum change.
+    /// Scheduler state: number of the next packet, quantum, and pending quantum change.
     pub standing: Standing,
     /// Packets sent on the channel in this epoch, modulo 2^32.
     pub sent_packets: u32,
-    /// Bytes of these packets.
+    /// Bytes sent on the channel in this epoch.
     pub sent_bytes: u64,
-    /// Pipe sequence number of the next packet on any channel, modulo 2^32; each epoch starts at 0.
+    /// Pipe sequence number of the next packet on any channel, modulo 2^32. Each epoch starts at 0.
     pub next_sequence: u32,
-    /// Sending time, by the sender's clock.
+    /// Send time, by the sender's clock.
     pub sent_at: Instant,
-    /// Measured round-trip time of the channel; 0 if unknown, 2^32 - 1 if longer.
+    /// Measured round-trip time of the channel in ns; 0 if unknown, 2^32 - 1 if longer.
     pub round_trip_ns: u32,
-    /// Silence after which the sender takes the channel out, in nanoseconds; 0 if never, 2^32 - 1
-    /// if longer.
+    /// Time in ns within which the sender deactivates the channel once it is silent; 0 for never,
+    /// 2^32 - 1 if longer.
     pub out_after_ns: u32,
-    /// Copy of `lowered` from the last report, which identifies the limit in use.
+    /// Copy of [`Report::lowered`] from the last report, which identifies the credit limit in use.
     pub lowered: bool,
 }
 
-/// Announcement that a channel is out.
+/// Announcement that a channel was deactivated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
-    /// Channel that is out.
+    /// Deactivated channel.
     pub channel: u8,
-    /// First round without packets on the channel; it returns only in a later round.
+    /// First round without packets on the channel, which can return only in a later round.
     pub since: Round,
     /// Packets sent on the channel in this epoch, modulo 2^32.
     pub sent_packets: u32,
-    /// Pipe sequence number of the next packet when the channel left.
+    /// Pipe sequence number of the next packet at the time of the deactivation.
     pub next_sequence: u32,
 }
 
-/// Negative acknowledgement; it may be sent in the reverse direction of any channel.
+/// Negative acknowledgement, sent in the reverse direction of any channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nack {
     /// Channel on which the packets were lost.
     pub channel: u8,
     /// Channel sequence number of the first missing packet.
     pub first: u32,
-    /// Number of consecutive missing packets, at least one.
+    /// Number of consecutive missing packets, at least 1.
     pub count: u16,
-    /// Remaining time that the receiver waits for copies; 2^32 - 1 if longer, or if each arriving
-    /// copy prolongs it.
+    /// Remaining time in ns that the receiver waits for copies; 2^32 - 1 if longer, or if each
+    /// arriving copy extends the wait.
     pub left_ns: u32,
 }
 
-/// State of a channel as reported by the receiver; counts cover this epoch and never decrease.
+/// Channel state reported by the receiver. Counts start at 0 in each epoch and never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Largest cumulative charge that the sender may reach on the channel, modulo 2^32.
+    /// Credit limit: maximum cumulative memory charge of packets sent on the channel, modulo 2^32.
     pub limit_bytes: u32,
-    /// Bit that flips whenever the limit falls; a marker with the new value confirms that nothing
-    /// above the limit will follow.
+    /// Bit that flips whenever the credit limit falls. A marker with the new value confirms that no
+    /// packet above the limit will follow.
     pub lowered: bool,
-    /// Packets accounted for, that is received or lost, modulo 2^32.
+    /// Packets accounted for (received or lost), modulo 2^32.
     pub accounted_packets: u32,
-    /// Bytes of these packets.
+    /// Bytes accounted for (received or lost).
     pub accounted_bytes: u64,
     /// Packets received, modulo 2^32.
     pub received_packets: u32,
-    /// Bytes of these packets.
+    /// Bytes received.
     pub received_bytes: u64,
     /// Arrival time of the last packet, by the receiver's clock.
     pub received_at: Instant,
-    /// Round of the quantum change that the last marker announced.
+    /// Round of the pending quantum change in the last marker.
     pub coming_from: Option<Round>,
     /// `sent_at` of the last marker received.
     pub echo: Instant,
-    /// Time since the arrival of that marker, or 2^32 - 1 if longer.
+    /// Time since that marker arrived, in ns; 2^32 - 1 if longer.
     pub held_ns: u32,
-    /// Time since the arrival of the last accounted packet; 2^32 - 1 if longer, or if it was lost.
+    /// Time since the last accounted packet arrived, in ns; 2^32 - 1 if longer, or if that packet
+    /// was lost.
     pub received_ago_ns: u32,
-    /// Length of the longest packet received since the last report, and at least in the last 20 ms.
+    /// Length of the longest packet received since the last report and at least during the last 20
+    /// ms.
     pub longest_bytes: u32,
 }
 

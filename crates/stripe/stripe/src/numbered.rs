@@ -1,13 +1,13 @@
-//! Schedulers that can recover from losses: causal ones with a state per channel that fits into a
-//! marker.
+//! Causal schedulers (the next channel depends only on past packets) whose state per channel fits
+//! into a marker, so that a receiver can recover from losses.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5.
 
 use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoundRobin};
 
-/// Causal scheduler with rounds and a state that markers can restore.
+/// Causal round-based scheduler whose state can be restored from markers.
 ///
-/// Another scheduler does not compile:
+/// A scheduler that is not causal does not compile:
 ///
 /// ```compile_fail,E0277
 /// use gingham_fairq::{Randomised, VirtualClock};
@@ -15,30 +15,31 @@ use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoun
 /// fn not_causal(scheduler: &VirtualClock<2>) { recovers(scheduler) }
 /// ```
 pub trait Numbered: Causal + Clone {
-    /// Returns the round being served.
+    /// Returns the present round.
     fn round(&self) -> Round;
 
-    /// Returns the complete state of a channel, for a marker.
+    /// Returns the complete scheduler state of a channel.
     fn standing(&self, channel: usize) -> Standing;
 
-    /// Sets the state of a channel, but never deactivates the last active one. The turn moves on if
-    /// the channel is out or its state is ahead of the round.
+    /// Sets the scheduler state of a channel, but never deactivates the last active channel. The
+    /// turn passes to the next channel if the channel becomes inactive or its state is ahead of the
+    /// present round.
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
-    /// Changes the quantum of a channel from a future round on.
+    /// Schedules a change of a channel's quantum for a future round.
     fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError>;
 
     /// Skips all turns of a channel before a round.
     fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError>;
 
-    /// Whether the state is valid: some channel is active, and active channels are within
-    /// `rounds_max` rounds.
+    /// Returns whether the state is valid: at least one channel is active, and the rounds of active
+    /// channels differ by at most `rounds_max`.
     fn is_sound(&self, rounds_max: u32) -> bool;
 
-    /// Returns the smallest nonzero quantum that is allowed.
+    /// Returns the smallest nonzero quantum allowed.
     fn quantum_min(&self) -> u32;
 
-    /// Returns the length of the longest packet that the scheduler accepts.
+    /// Returns the maximum packet length, in bytes.
     fn longest_bytes(&self) -> u32;
 }
 
@@ -76,12 +77,13 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
     }
 }
 
-/// Generalised round robin with packet numbers: a turn is counted in packets, regardless of length.
+/// Generalised round robin with packet numbers: a turn is a number of packets, regardless of their
+/// length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketRounds<const CAPACITY: usize>(SurplusRoundRobin<CAPACITY>);
 
 impl<const CAPACITY: usize> PacketRounds<CAPACITY> {
-    /// Creates a scheduler with this number of packets per turn for each channel.
+    /// Creates a scheduler from the number of packets per turn for each channel.
     pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
         SurplusRoundRobin::new(1, packets).map(Self)
     }

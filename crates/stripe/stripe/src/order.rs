@@ -2,24 +2,25 @@
 //!
 //! ```text
 //!   received   17  18  21  20  18  22  marker: 22 were sent       next is 19
-//!   released   17  18                                             18 again: repeated
-//!   held       20  21  22, the marker behind 21                   19 is awaited, at most the wait
+//!   released   17  18                                             second 18: duplicate
+//!   held       20  21  22, the marker behind 21                   wait for 19
 //! ```
 //!
-//! Its output is in order, with gaps, as on a channel that only loses packets. Packets are ordered
-//! by their channel sequence numbers, markers by the packets sent before them. Other messages pass
-//! at once.
+//! The output is in order with gaps, as on a channel that only loses packets. Packets are ordered
+//! by channel sequence number, and markers by the number of packets sent before them. Other
+//! messages are released immediately.
 //!
-//! A reset to a past or the present epoch may be late, duplicated, or from a sender that lost its
-//! state: it is released after a quarter of a second without anything of the present epoch.
+//! A reset to a past or the present epoch may be late or duplicated, or its sender may have lost
+//! its state. It is released if no packet or marker of the present epoch arrives for 250 ms.
 //!
-//! The wait is fixed, or measured ([`OrderOptions::adapts`]). A measured wait is zero on a channel
-//! that keeps order.
+//! The wait for missing packets is fixed or adapts to the measured reordering
+//! ([`OrderOptions::adapts`]). An adaptive wait is zero while the channel preserves order.
 //!
-//! Source: RFC 1990, section 4.1, but only time proves a loss on a channel that reorders.
+//! Source: RFC 1990, section 4.1, except that losses are detected by timeout, because the channel
+//! reorders.
 //!
-//! Invariants: released numbers rise within an epoch, except those of late packets; nothing is held
-//! longer than the wait; no allocation after set-up.
+//! Invariants: released sequence numbers increase within an epoch, except those of late packets; no
+//! packet or marker is held longer than the wait; no allocation after set-up.
 
 mod window;
 
@@ -31,26 +32,26 @@ use crate::tag::ahead;
 use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsError, Tag};
 use window::Window;
 
-/// Consecutive late markers after which the number of the next packet is no longer trusted.
+/// Consecutive late markers after which the expected sequence number is assumed to be wrong.
 const LATE_IN_A_ROW_MAX: u32 = 4;
 
-/// Time after which the sender is assumed to have lost the present epoch: longer than the marker
+/// Time after which the sender is assumed to have lost the present epoch; longer than the marker
 /// interval.
 const ODD_WAIT: Duration = Duration::from_millis(250);
 
 const MARKERS_MAX: usize = 8;
 
-/// Limits of the reorder buffer of a channel.
+/// Limits of a channel's reorder buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderOptions {
-    /// Longest time that a packet waits for earlier ones; must exceed the delay variation of the
+    /// Maximum time that a packet waits for earlier packets; must exceed the delay variation of the
     /// channel.
     pub wait: Duration,
-    /// Largest range of packet numbers that the buffer can hold.
+    /// Size of the buffer, as a range of sequence numbers.
     pub packets_max: usize,
-    /// Whether the wait adapts to measured lateness: zero at first, then one and a quarter times
-    /// the lateness of a packet. Packets later than that are still released, for a receiver with
-    /// retransmission.
+    /// Whether the wait adapts to the measured lateness: zero at first, then 1.25 times the
+    /// lateness of a packet. Packets that arrive after this wait are still released, for a receiver
+    /// with retransmission.
     pub adapts: bool,
 }
 
@@ -61,12 +62,12 @@ impl Default for OrderOptions {
     }
 }
 
-/// A packet or message released in order.
+/// Packet or message released in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordered<P> {
     /// Packet with its tag and its length in bytes.
     Packet(Tag, u32, P),
-    /// Message.
+    /// Control message.
     Message(Message),
 }
 
@@ -78,7 +79,7 @@ struct Held<P> {
     at: Instant,
 }
 
-/// Reorder buffer of one channel.
+/// Reorder buffer of a channel.
 ///
 /// ```
 /// use gingham_stripe::{ChannelOrder, Epoch, Instant, OrderOptions, Ordered, Tag};
@@ -98,29 +99,29 @@ pub struct ChannelOrder<P> {
     options: OrderOptions,
     epoch: Option<Epoch>,
     next: u32,
-    /// Held packets, indexed by number modulo the length; empty until a packet arrives.
+    /// Held packets, indexed by sequence number modulo the length; empty until a packet arrives.
     ring: Vec<Option<Held<P>>>,
     held: usize,
-    /// Arrival time of the oldest held item, if nothing was released since.
+    /// Arrival time of the oldest held packet or marker; `None` until recomputed after a release.
     oldest: Option<Instant>,
-    /// Packet too far ahead for the ring; missing numbers are skipped until it fits.
+    /// Packet too far ahead for the ring; missing sequence numbers are skipped until it fits.
     far: Option<Held<P>>,
     /// Markers held until all packets sent before them are released or skipped.
     markers: VecDeque<(Marker, Message, Instant)>,
-    /// Packet count and sending time of the last released marker.
+    /// Packet count and send time of the last released marker.
     marked: Option<(u32, Instant)>,
-    /// Late markers without a packet or marker in time between them.
+    /// Late markers without an in-time packet or marker between them.
     late_in_a_row: u32,
     window: Window,
     late: Option<Held<P>>,
     urgent: Option<Message>,
-    /// Message that suggests that the sender lost its state, with its arrival time.
+    /// Message that suggests a loss of state at the sender, with its arrival time.
     odd: Option<(Message, Instant)>,
     discards: Discards,
 }
 
 impl<P> ChannelOrder<P> {
-    /// Creates a reorder buffer that waits for a reset or a marker.
+    /// Creates a reorder buffer that waits for a reset or a marker to learn the epoch.
     pub fn new(options: OrderOptions) -> Result<Self, OptionsError> {
         check_packets("packets_max", options.packets_max)?;
         Ok(Self {
@@ -142,12 +143,12 @@ impl<P> ChannelOrder<P> {
         })
     }
 
-    /// Creates a reorder buffer that accepts packets of `epoch`.
+    /// Creates a reorder buffer that accepts packets from `epoch`.
     pub fn synchronised(options: OrderOptions, epoch: Epoch) -> Result<Self, OptionsError> {
         Ok(Self { epoch: Some(epoch), ..Self::new(options)? })
     }
 
-    /// Frees memory during a long pause if nothing is held.
+    /// Frees memory if no packet is held; called during a long pause.
     pub fn rest(&mut self) {
         if self.held() == 0 && self.late.is_none() {
             self.ring = Vec::new();
@@ -155,7 +156,7 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Returns the discards by reason.
+    /// Returns the discard counters.
     pub const fn discards(&self) -> &Discards {
         &self.discards
     }
@@ -170,7 +171,7 @@ impl<P> ChannelOrder<P> {
         self.window.span()
     }
 
-    /// Handles a packet or copy; call `poll` until it returns nothing before the next call.
+    /// Handles a packet or copy. `poll` must have returned `None` since the previous call.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -182,13 +183,13 @@ impl<P> ChannelOrder<P> {
         self.discards.count(taken)
     }
 
-    /// Handles a message; call `poll` until it returns nothing before the next call.
+    /// Handles a message. `poll` must have returned `None` since the previous call.
     pub fn handle_message(&mut self, now: Instant, message: Message) -> Result<(), Discard> {
         let taken = self.take_message(now, message);
         self.discards.count(taken)
     }
 
-    /// Returns the next item in the order of the channel.
+    /// Returns the next packet or message in channel order.
     pub fn poll(&mut self, now: Instant) -> Option<Ordered<P>> {
         if let Some(message) = self.urgent.take().or_else(|| self.believe_odd(now)) {
             return Some(Ordered::Message(message));
@@ -207,7 +208,7 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Returns when the next item is released if nothing else arrives.
+    /// Returns when the next packet or message is released if nothing else arrives.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let odd = self.odd.map(|(_, since)| since.after(ODD_WAIT));
         let held = self.found_oldest().map(|at| at.after(self.window()));
@@ -370,7 +371,7 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Skips missing numbers if the wait is over or room is needed.
+    /// Skips missing sequence numbers if the wait is over or the buffer needs room.
     fn give_up(&mut self, now: Instant) -> Option<()> {
         self.oldest = self.found_oldest();
         let overtaken_at = self.oldest?;

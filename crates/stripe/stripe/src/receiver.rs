@@ -1,26 +1,25 @@
 //! The receiving end: logical reception, markers, waiting, epochs.
 //!
-//! If the buffer of the next packet's channel is empty, the receiver waits until there is evidence
-//! that waiting is pointless:
+//! If the buffer of the next packet's channel is empty, the receiver waits for one of these events:
 //!
 //! ```text
-//!   a packet on the channel        it is the next
-//!   a marker ahead of the round    the channel has lost packets: skipped until that round
-//!   a packet elsewhere has been    passed over now, and at once from then on while it stays silent
+//!   a packet on the channel      the packet is delivered next
+//!   a marker ahead of the round  the channel has lost packets and is skipped until that round
+//!   a packet elsewhere has been  the channel is skipped, without waiting while it stays silent
 //!   first for longer than the wait
 //! ```
 //!
-//! A marker is read at the head of its buffer. One for a turn that is over, which loss alone cannot
-//! cause, is applied: the channel is served until it has caught up, and the round never goes back.
-//! After several in a row on a channel, or one marker too far from the round, which is ignored, the
-//! receiver requests a reset.
+//! A marker is processed once it reaches the head of its buffer. A late marker, for a turn that is
+//! over, cannot be caused by loss alone. It is applied: the channel is served until it has caught
+//! up, and the round never decreases. The receiver requests a reset after several late markers in a
+//! row on a channel, or after a marker too far from the round, which it ignores.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
 //! of late and far markers, and epochs are ours.
 //!
-//! Invariants: a channel's packets are delivered in the order of arrival, each once; a packet is
-//! first in its buffer for at most the wait, unless other channels overtake it, for at most
-//! `far_rounds_max` rounds.
+//! Invariants: packets of a channel are delivered in the order of arrival, each once. A packet at
+//! the head of its buffer waits for at most `wait`, plus `far_rounds_max` rounds while packets of
+//! other channels overtake it.
 
 mod buffer;
 mod confirmed;
@@ -56,7 +55,7 @@ pub use reports::ReportPlan;
 use reports::Reports;
 use std::collections::VecDeque;
 
-/// Receiving end, generic over the packet type.
+/// Receiving end of a pipe, generic over the packet type.
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -80,23 +79,23 @@ pub struct Receiver<S, P> {
     options: ReceiverOptions,
     numbering: Numbering,
     buffers: Vec<Buffer<P>>,
-    /// Undelivered packets from before the end of an epoch.
+    /// Undelivered packets of an epoch that has ended.
     flushed: VecDeque<P>,
     pool: Pool,
-    /// Channels that are skipped without waiting.
+    /// Silent channels, which are skipped without waiting.
     silent: ChannelSet,
     late_in_a_row: Vec<u32>,
     audit_at: Instant,
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
-    /// State of guaranteed order; `None` in quasi-FIFO order.
+    /// State of guaranteed order; `None` for quasi-FIFO.
     confirmed: Option<Confirmed<P>>,
     reception: Reception,
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Creates a receiver that accepts no packet before a reset.
+    /// Creates a receiver that accepts no packets before a reset.
     pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
         let channels = scheduler.channels();
         options.check(channels, scheduler.longest_bytes())?;
@@ -122,7 +121,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         })
     }
 
-    /// Creates a receiver for a sender known to have started in `epoch`.
+    /// Creates a receiver for a sender that is known to have started in `epoch`.
     pub fn synchronised(
         scheduler: S,
         options: ReceiverOptions,
@@ -135,27 +134,27 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(receiver)
     }
 
-    /// Returns the present epoch, if any.
+    /// Returns the present epoch; `None` before the first.
     pub const fn epoch(&self) -> Option<Epoch> {
         self.epochs.current()
     }
 
-    /// Returns the scheduler.
+    /// Returns the scheduler, a copy of the sender's.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// Returns the number of packets in the buffer of a channel.
+    /// Returns the number of packets buffered for a channel.
     pub fn buffered_packets(&self, channel: usize) -> usize {
         self.buffers[channel].packets()
     }
 
-    /// Returns the counters.
+    /// Returns the reception counters.
     pub const fn reception(&self) -> &Reception {
         &self.reception
     }
 
-    /// Handles a packet.
+    /// Handles a packet without a tag.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -206,12 +205,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Counts a datagram that could not be parsed.
+    /// Counts a datagram that could not be parsed as a message.
     pub fn handle_malformed(&mut self, error: WireError) -> Result<(), Discard> {
         self.reception.discards.count(Err(Discard::Malformed(error)))
     }
 
-    /// Returns the next packet in the order of the sender.
+    /// Returns the next packet in sending order.
     pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
         if !self.flushed.is_empty() {
             return self.next_flushed();
@@ -243,7 +242,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns when the next packet or message is due if nothing else arrives.
+    /// Returns when to poll for packets and messages if nothing else arrives.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let order = match self.confirmed {
             Some(_) => self.confirmed_timeout(),
@@ -253,15 +252,15 @@ impl<S: Numbered, P> Receiver<S, P> {
         order.into_iter().chain(report).min()
     }
 
-    /// Sends the report of a channel early if that is worthwhile, to share a datagram.
+    /// Sends a pending report early if enough packets have arrived, to share a datagram with
+    /// another message.
     pub fn hasten_report(&mut self, now: Instant, port: usize) {
         if let Ok(channel) = self.numbering.channel_of(port) {
             self.reports.hasten(now, channel);
         }
     }
 
-    /// Returns the next message to the sender, and the channel in whose reverse direction to send
-    /// it.
+    /// Returns the next message to the sender, and the channel whose reverse direction carries it.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         let next = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
         let (channel, epoch, kind) = next.or_else(|| self.poll_report(now))?;
@@ -378,20 +377,22 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Reading markers at the head of a buffer.
+// Processing of markers at the head of a buffer.
 //
 // ```text
-//   marker                                   belief until the next one
-//   in, quantum to grow from round r         grown from round r on
-//   in, quantum to shrink, or to go out      unchanged: the marker of that round will report it
-//   out, to come in at round r               in, its first packet of round r; out if r was missed
-//   out                                      out
+//   marker                                      assumed state until the next marker
+//   active, quantum will grow in round r        quantum grown from round r on
+//   active, quantum will shrink or become 0     unchanged: a marker of that round will report it
+//   inactive, will become active in round r     active from round r on; inactive if r was missed
+//   inactive                                    inactive
 // ```
 //
-// A channel is never believed to be further than it is: an increase has been acknowledged before it
-// takes effect, a missed decrease costs a wait at most, and a postponed change nothing.
+// The receiver never overestimates the progress of a channel: an increase takes effect only after
+// its acknowledgement, a missed decrease costs at most one wait, and a postponed change has no
+// effect.
 //
-// Source: Adiseshu, Parulkar and Varghese 1996, section 5; changes, late and far markers are ours.
+// Source: Adiseshu, Parulkar and Varghese 1996, section 5; quantum changes, late and far markers
+// are ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
     fn read_marker(&mut self, channel: usize, reported: Standing) {
@@ -424,8 +425,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         match reported.coming {
             Some(change) if !reported.is_in() && change.quantum_bytes != 0 => {
                 let comes_in = Standing::beginning(change.from, change.quantum_bytes);
-                // If the marker announces a change for the present round, the change is already
-                // postponed.
+                // A change announced for the present or a past round has already been postponed.
                 let is_missed = !change.from.is_after(self.scheduler.round());
                 let is_known = self.scheduler.standing(channel) == comes_in;
                 if is_missed && !is_known { reported_now } else { comes_in }
@@ -439,7 +439,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.late += 1;
         let late_in_a_row = &mut self.late_in_a_row[channel];
         *late_in_a_row = late_in_a_row.saturating_add(1);
-        // In guaranteed order the scheduler is only a guess.
+        // In guaranteed order, sequence numbers decide; the scheduler only guesses.
         if self.confirmed.is_none() && self.late_in_a_row[channel] >= self.options.late_in_a_row_max
         {
             self.late_in_a_row[channel] = 0;
@@ -448,19 +448,19 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-/// Whether `first` comes before `second`; deficits of one round are not comparable if the quantum
-/// changed.
+/// Returns whether `first` is an earlier state than `second`. Deficits of the same round are
+/// comparable only if the quanta are equal.
 fn is_before(first: &Standing, second: &Standing) -> bool {
     let (Number { round, deficit_bytes }, next) = (first.next, second.next);
     let same_turn = round == next.round && first.quantum_bytes == second.quantum_bytes;
     next.round.is_after(round) || (same_turn && deficit_bytes > next.deficit_bytes)
 }
 
-// The end of an epoch: buffered packets are delivered, missing ones skipped.
+// End of an epoch: buffered packets are delivered, missing ones skipped.
 //
 // ```text
-//   channel 0   |    5 7 |  scheduler: 0, 1, 0, 1      delivers 5, 6, 7, 8, then packets
-//   channel 1   |  _ 6 8 |  4 is missing: passed over  of the new epoch
+//   channel 0   |  5 7 |    scheduler: 0, 1, 0, 1      delivers 5, 6, 7, 8, then packets
+//   channel 1   |  _ 6 8 |  4 is missing: skipped      of the new epoch
 // ```
 //
 // Source: ours (open in Adiseshu, Parulkar and Varghese 1996, section 5).
@@ -468,8 +468,8 @@ fn is_before(first: &Standing, second: &Standing) -> bool {
 // Invariant: the buffers are empty afterwards.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Discards the packets of an epoch that had not begun on every channel: they were in flight to
-    /// a predecessor of a restarted receiver.
+    /// Delivers the buffered packets of an epoch, or discards them if the epoch has not started on
+    /// every active channel. In that case, they were sent to this receiver before it restarted.
     fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
         let longest_bytes = self.scheduler.longest_bytes();
@@ -504,11 +504,11 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting for missing packets: the paper waits forever (section 5), the bound is ours.
+// Waiting for missing packets: the paper waits forever (section 5); the time limit is ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Skips a silent channel. It is assumed to have lost only packets before the next round with a
-    /// waiting packet; its believed position then never exceeds the actual one.
+    /// Skips a silent channel. The channel is assumed to have lost only packets before the next
+    /// round with a buffered packet, so that the estimate of its progress is never too high.
     fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
         if self.take_in(now) {
             return Some(());
@@ -528,8 +528,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// Activates a channel believed to be out if a packet on it has waited too long for a marker:
-    /// from the next round on, with the smallest quantum.
+    /// Activates a channel believed to be inactive if a packet on it has waited too long for a
+    /// marker. The channel becomes active in the next round, with the smallest quantum.
     fn take_in(&mut self, now: Instant) -> bool {
         let waited = |channel: &usize| {
             let since = self.buffers[*channel].waiting_since();
@@ -547,7 +547,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(since.after(self.options.wait))
     }
 
-    /// Returns the number of rounds to the nearest buffered packet, at least 1.
+    /// Returns the number of rounds to the nearest buffered packet, at least 1; `None` without one.
     fn nearest_rounds(&self) -> Option<u32> {
         let round = self.scheduler.round();
         let waits = |(channel, buffer): &(usize, &Buffer<P>)| {
@@ -560,15 +560,15 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Self-checks (audits): a corrupt state, which no sequence of events leads to, is abandoned.
+// Self-checks (audits), which detect a corrupt state that no valid sequence of events can produce.
 //
-// Markers correct numbers, quanta and counts; other faults are found by these audits, by late
-// markers, or by the sender as an unknown epoch, and cause a reset.
+// Markers correct packet numbers, quanta and counts. Audits, late markers, or the sender's
+// detection of an unknown epoch reveal other faults, which cause a reset.
 //
 // Source: Varghese, "Self-stabilization by local checking and global reset", 1994. Options and
-// program are assumed intact.
+// program are assumed to be intact.
 
-/// Number of audits per wait.
+/// Number of audits per `wait`.
 const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {

@@ -1,17 +1,17 @@
-//! One type for all schedulers that both ends can run, chosen at run time.
+//! Common type for all schedulers that both ends can run, selected at run time.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, which compares them.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, which compares these schedulers.
 
 use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoundRobin};
 
 use crate::{Numbered, PacketRounds};
 
-/// Scheduler with quanta in bytes or packets.
+/// Scheduler whose quanta count bytes or packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rounds<const CAPACITY: usize> {
-    /// Surplus round robin.
+    /// Surplus round robin, with quanta in bytes.
     Bytes(SurplusRoundRobin<CAPACITY>),
-    /// Generalised round robin.
+    /// Generalised round robin, with quanta in packets.
     Packets(PacketRounds<CAPACITY>),
 }
 
@@ -76,8 +76,8 @@ impl<const CAPACITY: usize> Numbered for Rounds<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// Quanta in bytes give both channels equal shares of bytes; with quanta in packets, one
-    /// channel gets all long packets (section 6.2).
+    /// Byte quanta give both channels equal byte shares; with packet quanta, one channel gets all
+    /// long packets (section 6.2).
     #[test]
     fn byte_and_packet_rounds_differ_for_alternating_lengths() {
         let bytes = Rounds::<2>::Bytes(SurplusRoundRobin::new(1_000, &[1_000; 2]).unwrap());

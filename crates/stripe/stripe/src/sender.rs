@@ -1,35 +1,35 @@
-//! The sending end: it chooses the channel of each packet and emits markers.
+//! Sending end: chooses a channel for each packet and emits markers.
 //!
-//! The state is the sum of its parts:
-//!
-//! | part | contents |
+//! | part of the state | contents |
 //! |---|---|
-//! | `resets` | the epoch, and whether it is open |
-//! | `schedule` | the scheduler, the quanta of the channels and their changes |
-//! | `presence` | liveness: which channels are present, alive or silent |
-//! | `markers` | the markers that are due, and when |
-//! | `sizes` | the longest frame of each channel |
-//! | `counts` | packets sent, reports about them, and credits: room at the receiver |
-//! | `paths` | windows: packets in flight, and pacing rates |
-//! | `quarantine` | channels that carry copies instead of packets |
-//! | `repairs` | packets that can be sent again |
+//! | `resets` | present epoch, and resets under way |
+//! | `schedule` | scheduler, quanta and their changes |
+//! | `presence` | liveness: which channels exist, answer or are silent |
+//! | `markers` | marker schedule |
+//! | `sizes` | maximum frame size of each channel |
+//! | `counts` | packets sent, reports, and credits (room at the receiver) |
+//! | `paths` | congestion windows and pacing rates |
+//! | `quarantine` | lossy channels that carry copies instead of packets |
+//! | `repairs` | packets that can be retransmitted |
 //!
-//! Markers go on all channels before the turn of `before_channel`, every few rounds, and whenever
-//! `interval` has passed without one: a loss is noticed even if no packet follows.
+//! Every few rounds, markers are sent on all channels before the turn of `before_channel`. They are
+//! also sent after `interval` without a marker, so that a loss is noticed even if no packet
+//! follows.
 //!
-//! The id of a channel is its slot in the scheduler. When a channel is removed, Left announces it
-//! on all others, and its packets in flight are retransmitted. An added channel continues the
-//! numbers of its slot, to detect late packets of a former channel. If the last active channel is
-//! removed, it stays in the scheduler, without packets, until another comes in.
+//! A channel's id is its slot in the scheduler. When a channel is removed, a Left message announces
+//! this on all other channels, and packets in flight are retransmitted. A new channel in the slot
+//! continues its sequence numbers, so that late packets of the former channel are detected. If the
+//! last active channel is removed, it stays in the scheduler, without packets, until another
+//! channel becomes active.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers,
-//! best at the beginning or end of a round). A channel that moves begins anew, as in RFC 9000,
-//! section 9.4.
+//! best at the start or end of a round). A channel with a new address forgets its measurements, as
+//! in RFC 9000, section 9.4.
 //!
-//! Invariants: a marker carries the number of the next packet of its channel at its emission; no
-//! packet is accepted before a reset is acknowledged; some channel is present and some is in;
-//! nothing is emitted for an absent channel; a channel comes back after the round named by Left; an
-//! audit changes no sound state.
+//! Invariants: a marker carries the number of its channel's next packet; no packet is accepted
+//! before a reset is acknowledged; at least one channel exists and one is active; no message or
+//! packet is emitted for an absent channel; a deactivated channel returns after the round named by
+//! Left; an audit changes no valid state.
 
 mod class;
 mod control;
@@ -100,7 +100,8 @@ pub struct Sender<S> {
     presence: Presence,
     markers: Markers,
     sizes: Sizes,
-    /// Paths with congestion control, if it is used; they choose the channel in free order.
+    /// Per-channel congestion control; `None` without it. In free order, it also chooses the
+    /// channel.
     paths: Option<Paths>,
     quarantine: Quarantine,
     repairs: Option<Repairs>,
@@ -110,20 +111,20 @@ pub struct Sender<S> {
     sending: Sending,
 }
 
-/// Permission to send packets on a channel in a row.
+/// Permission to send a run of packets on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// Channel for the next packets.
     pub channel: usize,
-    /// Bytes after which the channel is chosen again; the packet that reaches this limit is the
-    /// last.
+    /// Bytes after which to choose a channel again. The packet that reaches this limit is the last.
     pub bytes: u64,
-    /// Longest packet to which this applies; longer ones may need another channel.
+    /// Maximum packet length, in bytes, for which the permission is valid; longer packets may need
+    /// another channel.
     pub longest_bytes: u32,
 }
 
 impl<S: Numbered> Sender<S> {
-    /// Creates a sender that first resets to `epoch`, which must be later than any before.
+    /// Creates a sender that first resets to `epoch`, which must be later than all former epochs.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -135,7 +136,7 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// Creates a sender for a receiver known to have started in `epoch`.
+    /// Creates a sender for a receiver that is known to have started in `epoch`.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,
@@ -191,7 +192,8 @@ impl<S: Numbered> Sender<S> {
         (takes && !is_full).then_some(channel)
     }
 
-    /// Whether a channel accepts a packet; a length of 0 requires credit for the longest.
+    /// Returns whether a channel accepts a packet; a length of 0 requires credit for the maximum
+    /// length.
     fn takes(&self, channel: usize, length_bytes: u32) -> bool {
         self.carries(channel)
             && !self.is_blocked(channel)
@@ -199,8 +201,8 @@ impl<S: Numbered> Sender<S> {
             && !(self.quarantine.has(channel) && self.is_left_out(channel, length_bytes))
     }
 
-    /// Whether a packet avoids a channel in quarantine: it fits another channel of equal priority,
-    /// even if that one is full.
+    /// Returns whether a packet must avoid this quarantined channel because it fits another channel
+    /// of the same priority, even a busy one.
     #[inline(never)]
     fn is_left_out(&self, channel: usize, length_bytes: u32) -> bool {
         let Some(paths) = &self.paths else { return false };
@@ -234,12 +236,12 @@ impl<S: Numbered> Sender<S> {
         self.waiting = class;
     }
 
-    /// Sends a packet on the channel returned; earlier messages go first.
+    /// Sends a packet on the returned channel; the caller sends pending messages first.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
         self.send(now, length_bytes, Class::Spread)
     }
 
-    /// Sends a packet in guaranteed order, on the channel returned and after the tag.
+    /// Sends a packet in guaranteed order: on the returned channel, preceded by the returned tag.
     pub fn handle_tagged(
         &mut self,
         now: Instant,
@@ -248,7 +250,7 @@ impl<S: Numbered> Sender<S> {
         self.handle_tagged_as(now, length_bytes, Class::Spread)
     }
 
-    /// Sends a packet of a class in guaranteed order.
+    /// Sends a packet of the given class in guaranteed order.
     pub fn handle_tagged_as(
         &mut self,
         now: Instant,
@@ -318,16 +320,18 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns a channel and how much may be sent on it now: limited by turn, window, and a
-    /// millisecond at the pacing rate. `handle_packet` or `handle_tagged` then returns that channel
-    /// for each packet. Returns nothing while no packet may be sent. Call again after the next
-    /// message of the receiver, and after `poll_message`, which takes dead channels out. Call it
-    /// only with a packet to send: after a rest, requested markers go first.
+    /// Returns a channel and the number of bytes that may be sent on it now, limited by the turn,
+    /// the congestion window, and the pacing rate. `handle_packet` or `handle_tagged` then returns
+    /// the same channel for each packet.
+    ///
+    /// Returns `None` while no packet may be sent: call again after the next message from the
+    /// receiver, and after `poll_message`, which deactivates dead channels. Call only with a packet
+    /// to send, because the call ends a rest: markers are then due first.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
 
-    /// Works like `poll_transmit` for a next packet of this length and class.
+    /// Works like `poll_transmit`, for a packet of this length and class.
     pub fn poll_transmit_of(
         &mut self,
         now: Instant,
@@ -351,7 +355,7 @@ impl<S: Numbered> Sender<S> {
         Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes), longest_bytes })
     }
 
-    /// Returns the next message, and the channel on which to send it before any later packet.
+    /// Returns the next message and its channel; send the message before any later packet.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.now = now;
         self.advance(now);
@@ -399,7 +403,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns when the next message is due if nothing happens before.
+    /// Returns when to call `poll_message` again if nothing else happens.
     pub fn poll_timeout(&self) -> Instant {
         if let Some(at) = self.resets.poll_timeout() {
             return at;
@@ -432,7 +436,7 @@ impl<S: Numbered> Sender<S> {
         message: Message,
     ) -> Result<(), Discard> {
         let checked = match message.check(channel, self.schedule.channels()) {
-            // Until the first reset, the other end may number channels differently in a request.
+            // Before the first reset, the receiver may number the channels differently.
             Err(Discard::OtherChannel) if message.kind == Kind::ResetRequested => Ok(()),
             checked => checked,
         };
@@ -463,7 +467,7 @@ impl<S: Numbered> Sender<S> {
             Kind::Marker(_) | Kind::Reset { .. } | Kind::Left(_) => Err(Discard::OtherEnd),
             Kind::Acknowledged if message.epoch != self.epoch() => Err(Discard::StaleEpoch),
             Kind::Acknowledged => {
-                // Acknowledgements may still arrive when the wait for them is over.
+                // Acknowledgements may still arrive after the wait for them has ended.
                 if self.is_open() && self.presence.revive(channel) {
                     self.revived(now, channel);
                 } else if self.resets.acknowledge(channel) {
@@ -502,7 +506,8 @@ impl<S: Numbered> Sender<S> {
         if can_be { Ok(()) } else { Err(Discard::BadCounts) }
     }
 
-    /// Handles the measurements in a report; returns whether its counts are possible.
+    /// Passes the measurements in a report to congestion control; returns whether its counts are
+    /// possible.
     fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
         if report.echo < self.presence.since(channel) {
             return true;
@@ -531,7 +536,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether channels can enter quarantine, which requires free order and retransmission.
+    /// Returns whether channels can enter quarantine, which requires free order and retransmission.
     fn has_quarantine(&self) -> bool {
         self.options.order == Order::Free && self.repairs.is_some()
     }
@@ -543,8 +548,8 @@ impl<S: Numbered> Sender<S> {
         match self.resets.poll(now) {
             Some(Due::Open) => self.open(now),
             Some(Due::Resets(acknowledged)) => {
-                // Even dead channels get a reset, since none is dead before it had time to
-                // acknowledge.
+                // The reset is also sent on channels marked as dead: every channel had no time to
+                // acknowledge yet.
                 self.markers.ask_only(self.presence.present() & !acknowledged);
             }
             None if self.is_open() => self.advance_open(now),
@@ -604,7 +609,8 @@ impl<S: Numbered> Sender<S> {
         pause.min(answered)
     }
 
-    /// Ends a rest if a marker is unanswered: one lost marker does not make a channel silent.
+    /// Ends a rest if a marker is unanswered, so that a single lost marker does not make a channel
+    /// silent.
     fn wake_if_unanswered(&mut self, now: Instant) {
         let is_overdue =
             |channel: usize| self.schedule.is_in(channel) && self.presence.is_overdue(channel, now);
@@ -613,7 +619,8 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Ends a rest; returns whether there was one, in which case markers go first.
+    /// Ends a rest; returns whether the sender was at rest, in which case markers must be sent
+    /// first.
     #[inline]
     fn wake(&mut self, now: Instant) -> bool {
         let rests = self.is_open() && self.markers.are_slow();
@@ -641,7 +648,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Sends markers by time, except on channels whose last marker is too recent.
+    /// Schedules markers by time, except on channels whose last marker is too recent.
     fn mark_by_time(&mut self, now: Instant) {
         let (gone, is_settled) = (self.sending.gone(), self.has_settled());
         let marked = self.marked();
@@ -661,7 +668,8 @@ impl<S: Numbered> Sender<S> {
         self.presence.check_by(now.after(self.check_pause()));
     }
 
-    /// Whether all packets are accounted for, credit suffices, and no agreement is pending.
+    /// Returns whether all packets are accounted for, credit suffices, and no quantum change is
+    /// pending.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.counts.reported(channel);
@@ -675,7 +683,7 @@ impl<S: Numbered> Sender<S> {
             && (0..self.schedule.channels()).all(is_accounted_for)
     }
 
-    /// Checks the state; counts need no audit, because the receiver adopts those in markers.
+    /// Audits the state. Counts need no audit, because the receiver adopts them from markers.
     fn check(&mut self, now: Instant) {
         let (channels, markers) = (self.schedule.channels(), &self.options.markers);
         let all = first_channels(channels);
@@ -695,7 +703,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Adds a channel, which becomes active once the receiver has acknowledged it.
+    /// Adds a channel, which becomes active once the receiver acknowledges it.
     pub fn add_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.presence.check_id(id, false)?;
         self.begin(now, id, Life::Alive);
@@ -721,7 +729,7 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Handles a new address of a channel; forgets its measurements.
+    /// Handles a new address of a channel; forgets the channel's measurements.
     pub fn move_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.presence.check_id(id, true)?;
         let life = if self.is_dead(id) { Life::Dead } else { Life::Alive };
@@ -742,8 +750,9 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Takes out a channel known to be lost, for instance with its interface, unless it is the
-    /// last. Once it answers a probe, it returns. Returns whether it is out.
+    /// Deactivates a channel known to be lost, for instance with its interface, unless it is the
+    /// last active channel. The channel returns once it answers a probe. Returns whether the
+    /// channel is inactive.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
         let is_there = self.is_open() && self.is_there(channel);
         is_there && (self.is_dead(channel) || self.lose(channel, now))
@@ -767,7 +776,7 @@ impl<S: Numbered> Sender<S> {
         true
     }
 
-    /// Takes channels that were removed out once another channel is active.
+    /// Deactivates removed channels once another channel is active.
     fn let_go(&mut self, now: Instant) {
         for channel in channels_of(self.presence.all(Life::Absent)) {
             if self.schedule.is_in(channel) {
@@ -784,8 +793,8 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Sets target quanta; each applies once the receiver has acknowledged it. A quantum of 0 takes
-    /// the channel out, unless it would be the last.
+    /// Sets the target quanta, each of which applies once the receiver acknowledges it. A quantum
+    /// of 0 deactivates the channel, unless no other would remain active.
     pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
         self.schedule.set_targets(quanta, self.presence.present())?;
         self.announce_targets();
@@ -799,43 +808,43 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Sets the channels, one bit each from the lowest, whose links accept no packet at present.
-    /// Messages are still emitted; a wrong hint only causes delay.
+    /// Sets the channels whose links accept no packets at present; bit `i` stands for channel `i`.
+    /// Messages are still emitted. A wrong hint causes only delay.
     pub const fn set_blocked(&mut self, channels: u64) {
         self.blocked = channels;
     }
 
-    /// Requests a marker, or a reset if one is under way, on a channel with a new link.
+    /// Requests a marker on a channel with a new link, or a reset if one is under way.
     pub fn ask_channel(&mut self, channel: usize) {
         if self.is_there(channel) {
             self.markers.ask(1 << channel);
         }
     }
 
-    /// Sets the known rate of a channel, at which it is paced.
+    /// Sets a fixed, known rate at which a channel is paced.
     pub fn set_rate(&mut self, channel: usize, bytes_per_second: u64) {
         if let Some(paths) = &mut self.paths {
             paths.set_rate(channel, bytes_per_second);
         }
     }
 
-    /// Limits the rate of packets on the wire of a channel; messages are exempt.
+    /// Limits the data rate on the wire of a channel; control messages are exempt.
     pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
         if let Some(paths) = &mut self.paths {
             paths.set_cap(channel, cap);
         }
     }
 
-    /// Sets the priority of a channel in free order; 0 comes before 1. Packets use a channel only
-    /// once earlier priorities have had no room for long.
+    /// Sets the priority of a channel in free order; 0 is the first. Packets use a channel only if
+    /// the channels of earlier priorities have been busy for long.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);
         }
     }
 
-    /// Handles the loss of all long packets: takes the channel out until it passes them, or probes
-    /// the base if it is the last.
+    /// Handles the loss of all long packets: deactivates the channel until it passes them, or
+    /// probes the base size if no other channel is active.
     fn lose_long(&mut self, channel: usize, now: Instant) {
         let lost_bytes = self.sizes.lost_bytes(channel);
         if self.lose(channel, now) {
@@ -862,7 +871,8 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Handles a report of the network that frames longer than `frame_bytes` do not pass a channel.
+    /// Handles a notification from the network that frames longer than `frame_bytes` do not pass a
+    /// channel.
     pub fn handle_too_big(
         &mut self,
         now: Instant,
@@ -876,8 +886,9 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`). The search continues
-    /// below that length, from the base if such frames passed before.
+    /// Handles a frame that the socket of a channel refused as too long (`EMSGSIZE`). The size
+    /// search continues below that length, starting from the base size if such frames passed
+    /// before.
     pub fn handle_refused(
         &mut self,
         now: Instant,
@@ -899,12 +910,12 @@ impl<S: Numbered> Sender<S> {
         is_out
     }
 
-    /// Sets whether a channel passes frames of any length.
+    /// Sets whether a channel passes frames of any length, such as TCP.
     pub fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         self.sizes.set_passes_all(channel, passes_all);
     }
 
-    /// Begins a new epoch at both ends.
+    /// Starts a new epoch at both ends.
     pub fn reset(&mut self, now: Instant) {
         self.start_reset(self.epoch().next(), now);
     }

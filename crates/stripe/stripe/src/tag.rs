@@ -1,22 +1,24 @@
-//! Tags: twelve bytes before a packet in guaranteed order, and eight more before a copy.
+//! Tags: in guaranteed order, each packet is preceded by twelve bytes, and each copy by twenty.
 //!
 //! ```text
 //!    0       1       2       3       4       5       6       7       8       9       10      11
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+
-//!   | header (see there), with the number of the packet on its channel  |  sequence number in the pipe  |
+//!   |   header (see `header`), with the channel sequence number     |     pipe sequence number      |
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+
-//!   |   lost there, as which number |c 6 bits, next ahead 26|  of a copy: 8 bytes, then payload
+//!   |  lost: channel sequence no.   | c: 6 bits, distance: 26 bits  |   copies only
 //!   +-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! The number on the channel reveals earlier losses there. A copy is a packet of its channel with
-//! the pipe sequence number of the lost packet, and names that packet's channel (c) and channel
-//! sequence number. Like a marker, it carries the next pipe sequence number, as the distance from
-//! its own, to prove earlier losses on its own channel.
+//! A gap in the channel sequence numbers reveals losses. A copy gets the next channel sequence
+//! number of the channel that carries it, keeps the pipe sequence number of the lost packet, and
+//! names that packet's channel (c) and channel sequence number. Like a marker, a copy carries the
+//! sender's next pipe sequence number, encoded as the distance from its own, to prove earlier
+//! losses on the channel that carries it.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). The rule of RFC
-//! 1990 is reversed: there the last numbers of all links together prove a loss, here each channel
-//! proves its own at once. A retransmission with its own number is from QUIC (RFC 9002, section 3).
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). In RFC 1990, only
+//! the last sequence numbers of all links together prove a loss; here, each channel immediately
+//! proves its own losses. Retransmissions with new sequence numbers come from QUIC (RFC 9002,
+//! section 3).
 //!
 //! Invariant: parsing and writing again yields the same bytes.
 
@@ -26,33 +28,36 @@ use gingham_fairq::CHANNELS_MAX;
 
 use crate::{Content, Epoch, HEADER_BYTES, Header, PACKETS_MAX, WireError};
 
-/// Length of the tag of a first transmission.
+/// Tag length of a first transmission, in bytes.
 pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 
-/// Length of the tag of a copy, the longest tag.
+/// Tag length of a copy, in bytes: the maximum.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
-/// Bits for the distance from the lost packet to the next packet of the pipe when its copy is sent.
+/// Width of the field for the distance from the lost packet to the next pipe sequence number at the
+/// time of the retransmission.
 const AHEAD_BITS: u32 = 26;
 const AHEAD_MAX: u32 = (1 << AHEAD_BITS) - 1;
 
-// The field holds the distance of every packet in a receiver; the remaining bits hold the channel.
+// The distance field covers every packet that a receiver can hold; the remaining bits hold the
+// channel.
 const _: () = assert!(PACKETS_MAX * CHANNELS_MAX == 1 << AHEAD_BITS);
 const _: () = assert!(CHANNELS_MAX == 1 << (u32::BITS - AHEAD_BITS));
 
-/// Tag before a packet in guaranteed order.
+/// Tag that precedes a packet in guaranteed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
-    /// Pipe sequence number: number of packets sent before it in its epoch, modulo 2^32.
+    /// Pipe sequence number: number of packets sent earlier in the epoch, on all channels, modulo
+    /// 2^32.
     pub sequence: u32,
-    /// Channel on which the packet or copy is sent.
+    /// Channel that carries the packet or copy.
     pub channel: u8,
-    /// Channel sequence number: number of packets and copies sent before it on its channel, modulo
+    /// Channel sequence number: number of packets and copies sent earlier on the channel, modulo
     /// 2^32.
     pub channel_sequence: u32,
-    /// Low 16 bits of the epoch.
+    /// Low 16 bits of the epoch number.
     pub session: u16,
-    /// Identification of the lost packet, in the tag of a copy.
+    /// Identification of the lost packet; only in copies.
     pub repair_of: Option<RepairOf>,
 }
 
@@ -63,12 +68,12 @@ pub struct RepairOf {
     pub channel: u8,
     /// Channel sequence number of the first transmission.
     pub channel_sequence: u32,
-    /// Next pipe sequence number when the copy is sent; on the wire at most 2^26 - 1 ahead of the
-    /// copy's own.
+    /// Next pipe sequence number when the copy is sent. The encoding allows at most 2^26 - 1 more
+    /// than the sequence number of the copy.
     pub next_sequence: u32,
 }
 
-/// Bytes of a tag.
+/// Encoded tag.
 #[derive(Clone, Copy, Debug)]
 pub struct TagBytes {
     bytes: [u8; TAG_BYTES_MAX],
@@ -84,7 +89,7 @@ impl Deref for TagBytes {
 }
 
 impl Tag {
-    /// Returns the length in bytes.
+    /// Returns the encoded length, in bytes.
     pub const fn length(&self) -> usize {
         if self.repair_of.is_some() { TAG_BYTES_MAX } else { TAG_BYTES }
     }
@@ -96,7 +101,7 @@ impl Tag {
         Header { content, channel, session, number }
     }
 
-    /// Returns the tag as bytes.
+    /// Encodes the tag.
     pub fn to_bytes(self) -> TagBytes {
         let of = self.repair_of.unwrap_or_default();
         let ahead = of.next_sequence.wrapping_sub(self.sequence).min(AHEAD_MAX);
@@ -118,7 +123,7 @@ impl Tag {
         })
     }
 
-    /// Parses the bytes after the header of a tag, for example after decryption.
+    /// Parses the part of a tag after its header, for example after decryption.
     pub fn parse_behind(header: Header, behind: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: behind.len() };
         let Header { content, channel, session, number: channel_sequence } = header;
@@ -150,7 +155,8 @@ impl Epoch {
     }
 }
 
-/// Returns how far `sequence` is ahead of `of`, negative if it is behind (RFC 1982).
+/// Returns the signed distance from `of` to `sequence` modulo 2^32 (RFC 1982); negative if
+/// `sequence` is behind.
 pub(crate) const fn ahead(sequence: u32, of: u32) -> i32 {
     sequence.wrapping_sub(of).cast_signed()
 }

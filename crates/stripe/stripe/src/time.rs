@@ -1,16 +1,17 @@
-//! Time stamps in nanoseconds from an origin that the caller chooses; 2^64 ns are 584 years.
+//! Time stamps.
 
 use core::time::Duration;
 
-/// Time stamp in nanoseconds since an origin, which may differ between the two ends.
+/// Time stamp in nanoseconds since an origin that the caller chooses, possibly a different one at
+/// each end. The range is 584 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 
 impl Instant {
-    /// The origin.
+    /// Origin of time stamps.
     pub const ORIGIN: Self = Self(0);
 
-    /// Returns the instant `nanoseconds` after the origin.
+    /// Creates a time stamp from the nanoseconds since the origin.
     pub const fn from_nanoseconds(nanoseconds: u64) -> Self {
         Self(nanoseconds)
     }
@@ -20,7 +21,7 @@ impl Instant {
         self.0
     }
 
-    /// Returns the instant after a span; saturates.
+    /// Returns the time stamp advanced by a span; saturates.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let nanoseconds = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);

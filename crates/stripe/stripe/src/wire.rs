@@ -1,11 +1,11 @@
-//! Messages as bytes, in network byte order.
+//! Wire format of messages, in network byte order.
 //!
 //! ```text
 //!    0       1       2       3       4        5         6       7
 //!   +-------+-------+-------+-------+--------+---------+-------+-------+
 //!   |  'G'     'S'  | vers. | kind  | channel| channels|     flags     |
 //!   +-------+-------+-------+-------+--------+---------+-------+-------+
-//!   |             epoch             |   body, by kind, 0 to 60 bytes   ...  CRC-32C of all before
+//!   |             epoch             |   body, 0 to 60 bytes    ...  CRC-32C of everything before
 //!   +-------+-------+-------+-------+--------+-----
 //! ```
 //!
@@ -18,12 +18,13 @@
 //! | 7 | Report | limit bytes 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, came at 8, coming: round 4; echo 8, held 4, came ago 4, longest 4 |
 //! | 8 | Nack | first 4, count 2, channel 1, zero 1, left 4 |
 //!
-//! The lowest flag marks the fields called coming as present; absent ones are zero. The next flag,
-//! of markers and reports, identifies the present limit. The checksum keeps errors undetected by
-//! links out of the scheduler's state. Bytes behind the message are further messages, or padding:
+//! Numbers after the field names are lengths in bytes. Flag bit 0 indicates that the "coming"
+//! fields, a pending quantum change, are present; otherwise they are zero. Flag bit 1, used in
+//! markers and reports, identifies the credit limit in use. The checksum protects the scheduler
+//! state from bit errors that links miss. Bytes after a message are further messages or padding:
 //! see [`Messages`].
 //!
-//! Invariants: parsing and writing again yields the same bytes; any bytes parse to a message or a
+//! Invariants: parsing and writing again yields the same bytes; any input yields a message or a
 //! [`WireError`].
 
 mod body;
@@ -39,14 +40,14 @@ pub(crate) use error::VERSION;
 pub use error::WireError;
 pub use messages::Messages;
 
-/// Length of the longest message.
+/// Maximum message length, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = HEADER_BYTES + body::BODY_BYTES_MAX + CHECKSUM_BYTES;
 
 const HEADER_BYTES: usize = 12;
 const CHECKSUM_BYTES: usize = 4;
 const MAGIC: [u8; 2] = *b"GS";
 
-/// Bytes of a message, aligned because the checksum reads eight bytes at a time.
+/// Encoded message, aligned because the checksum reads eight bytes at a time.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 pub struct MessageBytes {
@@ -63,7 +64,7 @@ impl Deref for MessageBytes {
 }
 
 impl Message {
-    /// Returns the message as bytes.
+    /// Encodes the message.
     pub fn to_bytes(self) -> MessageBytes {
         let mut bytes = [0; MESSAGE_BYTES_MAX];
         let (code, flags, body_bytes) = body::write(&self.kind, &mut bytes[HEADER_BYTES..]);
@@ -77,7 +78,7 @@ impl Message {
         MessageBytes { bytes, length: checked + CHECKSUM_BYTES }
     }
 
-    /// Parses a message.
+    /// Parses the message at the start of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
         Self::split_first(bytes).map(|(message, _)| message)
     }
@@ -109,7 +110,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The check value is given in RFC 3720, appendix B.4, and in CRC catalogues.
+    /// Compares with the check value in RFC 3720, appendix B.4, and in CRC catalogues.
     #[test]
     fn checksum_matches_the_crc32c_check_value() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);

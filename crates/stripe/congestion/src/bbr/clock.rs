@@ -1,4 +1,4 @@
-//! Common clock of interdependent paths: if their probes coincide, the cost arises only once.
+//! Common clock of interdependent paths: simultaneous probes cost only once.
 //!
 //! ```text
 //!   separate         \__/------------   together   \__/------------
@@ -8,11 +8,12 @@
 //! ```
 //!
 //! A path announces its next step and waits. If one path refills its pipe or probes the minimum
-//! RTT, all do. A bandwidth probe begins when all pipes are refilled, and ends when all paths have
-//! reached their limit or one has excessive loss. Delivery rates during a probe are evaluated once
-//! per round of all paths, because the scheduler may give a path a larger share within it.
+//! RTT, all paths do. A bandwidth probe starts when all pipes are refilled, and ends when all paths
+//! have reached their limit or one path has excessive loss. Delivery rates during a probe are
+//! evaluated once per common round, because the scheduler may give a path a larger share in the
+//! meantime.
 //!
-//! Source: ours; the steps are the draft's.
+//! Source: ours; the steps come from the draft.
 
 use super::{Bbr, State};
 use crate::{Acknowledged, Path};
@@ -27,8 +28,8 @@ pub(super) enum Step {
 }
 
 impl Bbr {
-    /// Whether a packet was queued at least as long as a probing round would cause; its delivery
-    /// rate is then the bandwidth of the path, even if other paths hold it back.
+    /// Returns whether a packet was queued for at least as long as a probe would cause. Its
+    /// delivery rate is then the bandwidth of the path, even if other paths hold the path back.
     pub(super) fn is_behind_a_queue(&self, acknowledged: &Acknowledged) -> bool {
         let least_ns = self.probe_rtt.min_rtt_ns.unwrap_or(u64::MAX);
         let queued_ns = self.parameters.probe_up_pacing_gain.of(least_ns);
@@ -83,7 +84,7 @@ impl Bbr {
 }
 
 /// Takes the step that is due on all paths of a common clock after an event on path `path_index`.
-/// Paths that are not in use are not waited for.
+/// Paths for which `is_in` returns false are not waited for.
 pub fn keep_time(
     now_ns: u64,
     path_index: usize,

@@ -1,12 +1,12 @@
-//! Maximum over a recent window: a current slot and the previous one.
+//! Maximum over a recent period: the current slot and the previous slot.
 //!
 //! ```text
-//!   | forgotten |  previous  |  current ...     the result is the higher of the two
+//!   | forgotten |  previous  |  current ...     the result is the maximum of both
 //!                        advance ^
 //! ```
 //!
-//! A slot is a ProbeBW cycle for `max_bw`, as in the draft, and half of the filter's length for
-//! `extra_acked`.
+//! For `max_bw`, a slot is a ProbeBW cycle, as in the draft; for `extra_acked`, half of the filter
+//! length.
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaxFilter {
@@ -23,7 +23,7 @@ impl MaxFilter {
         self.before.max(self.current)
     }
 
-    /// Starts a new slot; if the current one is empty, it continues, to keep the maximum.
+    /// Starts a new slot, unless the current slot is empty.
     pub(crate) fn advance(&mut self) {
         if self.current > 0 {
             (self.before, self.current) = (self.current, 0);

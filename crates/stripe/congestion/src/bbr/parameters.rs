@@ -1,8 +1,7 @@
-//! Parameters of BBR.
 
 use crate::units::scaled;
 
-/// Gain, share or fraction in thousandths.
+/// Gain or fraction in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(pub u64);
 
@@ -19,25 +18,24 @@ impl Thousandths {
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 
-/// Parameters of BBR, with the draft's names and defaults (draft-ietf-ccwg-bbr).
+/// BBR parameters, with the draft's names and defaults (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrParameters {
-    /// Loss rate of a round trip above which losses count as congestion (`LossThresh`).
+    /// Loss rate per round trip above which losses count as congestion (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Maximum loss rate of a round trip that leaves the short-term bounds unchanged. Without it,
-    /// random losses accumulate from one probe to the next.
+    /// Maximum loss rate per round trip that leaves the short-term bounds unchanged; `None` for
+    /// zero, with which random losses accumulate from one probe to the next.
     pub short_term_threshold: Option<Thousandths>,
-    /// Share kept at least when losses lower a bound (`Beta`).
+    /// Minimum fraction kept when losses lower a bound (`Beta`).
     pub beta: Thousandths,
-    /// Share of the long-term bound left to other flows between probes (`Headroom`). With a queue
-    /// of a tenth of the BDP, utilisation is .85 * 1.1 = .935 with the draft's .15, and full with
-    /// .05.
+    /// Fraction of the long-term bound left to other flows between probes (`Headroom`). With a
+    /// queue of 0.1 BDP, utilisation is 0.85 * 1.1 = 0.935 for the draft's 0.15, and full for 0.05.
     pub headroom: Thousandths,
     /// Pacing gain of Startup (`StartupPacingGain`).
     pub startup_pacing_gain: Thousandths,
     /// Pacing gain of Drain (`DrainPacingGain`).
     pub drain_pacing_gain: Thousandths,
-    /// Window gain of most states (`DefaultCwndGain`).
+    /// Window gain in most states (`DefaultCwndGain`).
     pub default_cwnd_gain: Thousandths,
     /// Pacing gain of ProbeBW_UP.
     pub probe_up_pacing_gain: Thousandths,
@@ -49,14 +47,14 @@ pub struct BbrParameters {
     pub probe_rtt_cwnd_gain: Thousandths,
     /// Margin of the pacing rate below the estimated bandwidth (`PacingMarginPercent`).
     pub pacing_margin: Thousandths,
-    /// Number of loss reports in a round that ends Startup (`StartupFullLossCnt`).
+    /// Number of acknowledgements with losses in a round that ends Startup (`StartupFullLossCnt`).
     pub startup_full_loss_count: u32,
-    /// Validity of the minimum RTT (`MinRTTFilterLen`), and interval of its probes
+    /// Validity of the minimum RTT (`MinRTTFilterLen`), and interval between its probes
     /// (`ProbeRTTInterval`).
     pub min_rtt_filter_ns: u64,
-    /// Duration of the small window in ProbeRTT (`ProbeRTTDuration`).
+    /// Time spent at the reduced window in ProbeRTT (`ProbeRTTDuration`).
     pub probe_rtt_ns: u64,
-    /// Length of the ACK aggregation filter in round trips (`ExtraAckedFilterLen`).
+    /// Length of the ACK aggregation filter, in round trips (`ExtraAckedFilterLen`).
     pub extra_acked_filter_rounds: u64,
     /// Minimum time between bandwidth probes (`bw_probe_wait`).
     pub bw_probe_wait_ns: u64,
@@ -64,21 +62,21 @@ pub struct BbrParameters {
     pub bw_probe_wait_spread_ns: u64,
     /// Maximum number of round trips between bandwidth probes (`T_reno_bound`).
     pub bw_probe_rounds_max: u64,
-    /// Initial window in packets (`InitialCwnd`).
+    /// Initial window, in packets (`InitialCwnd`).
     pub initial_cwnd_packets: u64,
-    /// Minimum window in packets (`MinPipeCwnd`).
+    /// Minimum window, in packets (`MinPipeCwnd`).
     pub min_pipe_cwnd_packets: u64,
     /// Maximum `send_quantum`, as time at the pacing rate.
     pub send_quantum_ns: u64,
-    /// Maximum `send_quantum` in bytes.
+    /// Maximum `send_quantum`, in bytes.
     pub send_quantum_bytes_max: u64,
-    /// Number of packets that the other end acknowledges together.
+    /// Number of packets that the receiver acknowledges together.
     pub acknowledged_packets: u64,
-    /// Maximum acknowledgement delay of the other end.
+    /// Maximum acknowledgement delay at the receiver.
     pub acknowledgement_delay_ns: u64,
-    /// Whether paths change state together, by a common clock (`keep_time`).
+    /// Whether paths change state together, by a common clock ([`keep_time`](crate::keep_time)).
     pub shares_clock: bool,
-    /// Seed of random waits.
+    /// Seed for random waits.
     pub seed: u64,
 }
 

@@ -7,8 +7,8 @@
 //!           is empty    ^ 2 to 3 s  trip      or losses are excessive
 //! ```
 //!
-//! The probe after one with excessive loss is precautionary: it ends as soon as the excessive
-//! amount is in flight, and only if that succeeds does the next probe continue beyond.
+//! After a probe with excessive loss, the next probe is precautionary: it ends once that amount is
+//! in flight. Only if this succeeds, the following probe goes further.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "ProbeBW".
 
@@ -114,8 +114,8 @@ impl Bbr {
         }
     }
 
-    /// Chooses the wait before the next probe. Ours: a path that returned with less than nine
-    /// tenths of its earlier bandwidth is probed at once.
+    /// Chooses the wait before the next probe. A path that returned with less than 0.9 of its
+    /// former bandwidth is probed immediately (ours).
     pub(super) fn pick_probe_wait(&mut self) {
         let before = u128::from(core::mem::take(&mut self.carried_before));
         if u128::from(self.max_bw_filter.get()) * 10 < before * 9 {
@@ -127,8 +127,8 @@ impl Bbr {
         self.cycle.bw_probe_wait_ns = self.parameters.bw_probe_wait_ns.saturating_add(spread_ns);
     }
 
-    /// Whether the wait is over, or as many rounds have passed as Reno would take to refill the
-    /// pipe.
+    /// Returns whether the wait is over, or as many rounds have passed as Reno would need to refill
+    /// the pipe.
     fn is_time_to_probe_bw(&self) -> bool {
         let waited_ns = self.seen.now_ns.saturating_sub(self.cycle.stamp_ns);
         let reno_rounds = self.target_inflight() / self.longest_bytes;

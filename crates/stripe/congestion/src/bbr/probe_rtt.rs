@@ -1,9 +1,9 @@
-//! ProbeRTT: half of the BDP in flight for 200 ms, to measure the minimum RTT; and the restart from
+//! ProbeRTT: half of the BDP in flight for 200 ms, to measure the minimum RTT; and restart from
 //! idle.
 //!
-//! Differences from the draft: a sample that exceeds the minimum by less than the time of a packet
-//! renews it, so that ProbeRTT is unnecessary if the queue empties by itself; paths that share
-//! packets probe one after another.
+//! Differences from the draft: a sample above the minimum by less than a packet's serialisation
+//! time renews the minimum, so that ProbeRTT is unnecessary if the queue empties by itself; paths
+//! that share one stream of packets probe one after another.
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle".
 
@@ -12,7 +12,7 @@ use super::probe_bw::AckPhase;
 use super::{Bbr, State};
 use crate::units::carried;
 
-/// Time without acknowledgements after which the path may be dead: the minimum timeout of RFC 6298.
+/// Time without acknowledgements after which the path may be dead: the minimum timeout in RFC 6298.
 const HEARD_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,10 +25,10 @@ pub(super) struct ProbeRtt {
     round_done: bool,
     pub(super) cwnd: u64,
     idle_restart: bool,
-    /// Validity of the minimum, as a multiple of the filter length: 2 while another path is in
-    /// ProbeRTT.
+    /// Validity of the minimum, in filter lengths: 2 while another path is in ProbeRTT, otherwise
+    /// 1.
     spans: u64,
-    /// Range of delivered bytes whose rate samples are low because of ProbeRTT.
+    /// Range of delivered byte counts for which ProbeRTT reduces the rate samples.
     limited: Option<(u64, u64)>,
 }
 
@@ -43,13 +43,13 @@ impl ProbeRtt {
 }
 
 impl Bbr {
-    /// Notes whether another path is in ProbeRTT; the minimum then stays valid for two filter
-    /// lengths, since simultaneous probes cost twice as much.
+    /// Records whether another path is in ProbeRTT. The minimum then stays valid for two filter
+    /// lengths, since simultaneous probes would cost twice as much.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
 
-    /// Whether the path is in ProbeRTT and has recently been acknowledged.
+    /// Returns whether the path is in ProbeRTT and was recently acknowledged.
     pub(crate) fn is_probing_rtt(&self, now_ns: u64) -> bool {
         let heard_by_ns = self.seen.now_ns.saturating_add(HEARD_NS);
         self.state == State::ProbeRtt && now_ns <= heard_by_ns
@@ -76,7 +76,7 @@ impl Bbr {
         }
     }
 
-    /// Whether less than a packet of maximum length was queued ahead.
+    /// Returns whether less than a packet of maximum length was queued ahead.
     fn is_without_queue(&self, round_trip_ns: u64) -> bool {
         let queued_ns = round_trip_ns - self.probe_rtt.min_rtt_ns.unwrap_or(0).min(round_trip_ns);
         carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes
@@ -102,7 +102,7 @@ impl Bbr {
         }
     }
 
-    /// Enters ProbeRTT; a path that follows others has not saved its probe window yet.
+    /// Enters ProbeRTT. A path that follows other paths has not saved its window for the probe yet.
     pub(super) fn enter_probe_rtt(&mut self) {
         self.save_cwnd();
         if !self.probe_rtt.min_rtt_expired {

@@ -1,7 +1,7 @@
 //! Hand-traced scenarios: the draft's (appendix "BBR Example Test Cases") and ours.
 //!
-//! The RTT is 20 ms, and a packet has 1,000 bytes; each round has one acknowledgement, of packets
-//! sent after the previous round.
+//! The RTT is 20 ms, and packets are 1,000 bytes long. Each round has one acknowledgement, for
+//! packets sent after the previous round.
 
 use super::*;
 
@@ -102,7 +102,7 @@ impl Trace {
     }
 }
 
-/// The pacing rate is ten packets per millisecond, then per first RTT, times 2.77.
+/// The pacing rate is ten packets per millisecond, later per RTT, times 2.77.
 #[test]
 fn initial_pace_is_initial_window_per_millisecond() {
     let mut trace = Trace::new();
@@ -189,8 +189,8 @@ fn drain_ends_with_the_queue_or_after_three_rounds() {
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
 }
 
-/// With a BDP of 100 packets, a probe follows after 63 rounds, counted from 0 or 1, because 1.26 s
-/// are less than two. With a larger BDP, time decides.
+/// With a BDP of 100 packets, the next probe follows after 63 rounds, counted from 0 or 1, because
+/// 1.26 s are less than 2 s. With a larger BDP, time decides.
 #[test]
 fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     let mut trace = Trace::cruising();
@@ -207,13 +207,13 @@ fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     }
 }
 
-/// UP paces at 1.25 times the estimated rate until the rate has grown by less than a quarter in
-/// three rounds; DOWN then paces at .9 times.
+/// UP paces at 1.25 times the estimated rate until the rate has grown by less than 25 % in three
+/// rounds; DOWN then paces at 0.9 times the estimated rate.
 #[test]
 fn lossless_probe_ends_at_the_plateau() {
     let mut trace = Trace::probing();
     assert_eq!(trace.bbr.pacing_rate_bytes_per_second(), Some(5_000_000 * 5 / 4 * 99 / 100));
-    // The window is 2.25 times the BDP and two packets, plus ACK aggregation.
+    // The maximum window is 2.25 times the BDP, plus two packets, plus ACK aggregation.
     let extra = trace.bbr.aggregation.filter.get();
     let queued =
         Step { came: 100_000, bytes_per_second: 5_000_000, in_flight: 150_000, ..Step::default() };
@@ -229,8 +229,8 @@ fn lossless_probe_ends_at_the_plateau() {
     assert_eq!(trace.bbr.bounds.inflight_longterm, INFINITY, "nothing was lost");
 }
 
-/// Three lost packets of 125 in flight exceed .02. The bound is the amount in flight before the
-/// last of them, plus the loss that was still allowed. CRUISE keeps .85 of it.
+/// Three lost packets of 125 in flight exceed 0.02. The bound is the amount in flight before the
+/// last lost packet, plus the loss still allowed. CRUISE keeps 0.85 of the bound.
 #[test]
 fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -246,8 +246,8 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwUp, "2 of 125 are below .02");
     trace.round(lossy);
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
-    // Of 124 packets before the third loss, .02 are 2.48. With 2 lost, .48 / .98 of a packet is
-    // allowed.
+    // For the 124 packets before the third loss, 0.02 is 2.48 packets. With 2 lost, 0.48 / 0.98 of
+    // a packet is still allowed.
     assert_eq!(trace.bbr.bounds.inflight_longterm, 124_000 + 489);
     assert_eq!(trace.bbr.inflight_with_headroom(), 124_489 - 18_673);
     trace.round(Step { lost: 0, in_flight: 90_000, tx_in_flight: 90_000, ..lossy });
@@ -255,7 +255,7 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert!(trace.bbr.window_bytes() <= 124_489 - 18_673);
 }
 
-/// If a probe reaches the bound without loss, another follows at once.
+/// If a probe reaches the bound without loss, another probe follows immediately.
 #[test]
 fn probe_after_a_loss_stops_at_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -283,7 +283,7 @@ fn probe_after_a_loss_stops_at_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwRefill);
 }
 
-/// The short-term rate becomes the rate of the last round, but at least .7 of its old value.
+/// The short-term rate becomes the rate of the last round, but at least 0.7 of its old value.
 #[test]
 fn losses_between_probes_set_the_short_term_bounds() {
     let mut trace = Trace::cruising();
@@ -295,7 +295,7 @@ fn losses_between_probes_set_the_short_term_bounds() {
         in_flight: 100_000,
         ..Step::default()
     };
-    // The first loss round includes the old rate; a new one begins every other round trip.
+    // The first loss round includes the old rate; a new loss round starts every other round trip.
     (0..4).for_each(|_| trace.round(lossy));
     assert_eq!(trace.bbr.bounds.bw_shortterm, 4_000_000);
     assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
@@ -316,8 +316,8 @@ fn rtt_is_not_probed_while_the_minimum_is_observed() {
     }
 }
 
-/// The probe begins 10 s after the last minimum RTT, measured at 81 ms, and ends 200 ms after the
-/// data in flight reach half of the BDP.
+/// The probe starts 10 s after the last minimum RTT, measured at 81 ms, and ends 200 ms after the
+/// data in flight have fallen to half of the BDP.
 #[test]
 fn rtt_is_probed_after_ten_seconds_of_standing_queue() {
     let mut trace = Trace::cruising();
@@ -378,8 +378,8 @@ fn app_limited_samples_lower_no_estimate_and_end_no_cycle() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
 }
 
-/// The bound grows by 1, 2, 4 packets per round trip: by one for each 118,000, 59,000, 29,750 bytes
-/// acknowledged.
+/// The bound grows by 1, 2 and 4 packets per round trip: by one packet for each 118,000, 59,000 and
+/// 29,750 bytes acknowledged.
 #[test]
 fn probe_raises_the_long_term_bound_exponentially() {
     let mut trace = Trace::cruising();

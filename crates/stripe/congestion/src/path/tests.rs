@@ -10,7 +10,7 @@ fn assert_fresh(path: &mut Path) {
     assert_eq!(before, (path.window_bytes(), path.pacing_rate_bytes_per_second()));
 }
 
-/// At 1 MB/s and an RTT of 20 ms, the source is idle for 100 of each 400 ms.
+/// At 1 MB/s and an RTT of 20 ms, the source is idle for 100 ms out of every 400 ms.
 #[test]
 fn cached_window_and_pace_equal_those_of_the_controller() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
@@ -42,7 +42,7 @@ fn cached_window_and_pace_equal_those_of_the_controller() {
     assert_eq!(path.pacing_rate_bytes_per_second(), Some(1_000_000_000));
 }
 
-/// Two packets of 1,000 bytes are sent per RTT, first of 20 ms, then of 22.5 ms.
+/// Two packets of 1,000 bytes are sent per smoothed RTT: first 20 ms, then 22.5 ms.
 #[test]
 fn minimum_pace_follows_the_rtt() {
     let control = Control::FixedRate(FixedRate::new(1, 1_000));
@@ -53,8 +53,8 @@ fn minimum_pace_follows_the_rtt() {
     assert_eq!(path.pacing_rate_bytes_per_second(), Some(88_888));
 }
 
-/// The window is 30 ms at 1 MB/s plus ten packets: 40 packets. With 40 in flight, one more fits in
-/// the millisecond of assumed arrivals, and none after it until the next acknowledgement.
+/// The window is 30 ms at 1 MB/s plus ten packets: 40 packets. With 40 in flight, one more fits
+/// into the millisecond of assumed arrivals; the next must wait for an acknowledgement.
 #[test]
 fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
@@ -75,7 +75,7 @@ fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
 }
 
-/// With 900 bytes and 100 of overhead, one packet is sent per millisecond at 1 MB/s.
+/// With packets of 900 bytes and 100 bytes of overhead, 1 MB/s is one packet per millisecond.
 #[test]
 fn rate_cap_includes_packet_overhead() {
     let mut path =

@@ -1,22 +1,22 @@
-//! Time to wait for missing packets on a channel.
+//! Waiting time for missing packets on a channel.
 //!
 //! ```text
-//!   received   17  19  20        18: 3 ms after 19, which overtook it      19 waits for 18, 3.75 ms
-//!   window     0   0             3.75 ms                                   from now on
+//!   received   17  19  20        18: 3 ms after 19, which overtook it      from now on, a packet waits
+//!   window     0   0             3.75 ms                                   3.75 ms for earlier ones
 //! ```
 //!
-//! While no packet is late, a gap counts as a loss at once. After reordering, the wait is one and a
-//! quarter times the lateness, until sixteen gaps in a row were losses.
+//! Until a packet arrives late, a gap immediately counts as a loss. After reordering, the wait is
+//! 1.25 times the lateness, until sixteen gaps in a row turn out to be losses.
 //!
-//! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5). Unlike in RACK,
-//! the lateness is known.
+//! Source: the RACK reordering window (RFC 8985, section 6.2, steps 4 and 5). Unlike RACK, the
+//! receiver can measure the lateness.
 
 use core::time::Duration;
 
 use super::OrderOptions;
 use crate::Instant;
 
-/// Losses in a row after which the wait is reset (RFC 8985, section 6.2, step 4).
+/// Consecutive losses after which the wait is reset (RFC 8985, section 6.2, step 4).
 const LOSSES_MAX: u32 = 16;
 
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ pub(super) struct Window {
     span: Duration,
     losses: u32,
     adapts: bool,
-    /// When each of the most recently skipped numbers was overtaken, indexed by number modulo the
-    /// length; empty unless `adapts` is set.
+    /// Times at which recently skipped sequence numbers were overtaken, indexed by number modulo
+    /// the length; empty unless `adapts` is set.
     overtaken: Vec<Option<Instant>>,
 }
 
@@ -35,7 +35,7 @@ impl Window {
         Self { span, losses: 0, adapts: options.adapts, overtaken: Vec::new() }
     }
 
-    /// Sets the length of `overtaken`: a power of two, or zero.
+    /// Sets the number of entries in `overtaken`: a power of two, or zero.
     pub(super) fn set_length(&mut self, length: usize) {
         self.overtaken = if self.adapts { vec![None; length] } else { Vec::new() };
     }
@@ -70,8 +70,8 @@ impl Window {
         self.losses = 0;
     }
 
-    /// Adapts the wait to a late packet that is `passed` numbers behind; returns whether it may be
-    /// new.
+    /// Adapts the wait to a late packet, `passed` sequence numbers behind; returns whether the
+    /// packet may be new rather than a duplicate.
     pub(super) fn see_late(
         &mut self,
         now: Instant,

@@ -1,8 +1,8 @@
-//! Buffer of a channel for received packets, in order.
+//! Buffer for the received packets and markers of a channel, in order.
 //!
-//! Invariants: the later of two adjacent markers replaces the earlier, and none is at the head: at
-//! most two items per packet. Memory is allocated on first use and grows on demand: idle pipes cost
-//! nothing.
+//! Invariants: no marker is at the head, and the later of two adjacent markers replaces the earlier
+//! one: there are at most two items per packet. Memory is allocated on first use, so that idle
+//! pipes cost none.
 
 use std::collections::VecDeque;
 
@@ -20,8 +20,8 @@ enum Item<P> {
 /// Capacity kept for reuse: more packets than arrive at 1 Gbit/s in 30 ms.
 const PLACES_KEPT: usize = 4_096;
 
-/// Makes room for one item. Capacity grows by a quarter, or by 64 items, and exceeds the charge
-/// only slightly (see [`Charge::BYTES`]).
+/// Makes room for one item. Capacity grows by a quarter or by 64 items, so that it exceeds the
+/// memory charge only slightly (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {
@@ -69,9 +69,10 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Whether the buffer holds the packet with this number; numbers in a buffer rise.
+    /// Returns whether the buffer holds the packet with this sequence number; uses binary search,
+    /// because numbers increase.
     pub(super) fn has(&self, sequence: u32) -> bool {
-        // Two markers are never adjacent.
+        // Markers are never adjacent: at most one separates two packets.
         let number = |place: usize| match self.items.get(place) {
             Some(Item::Packet { sequence, .. }) => Some(*sequence),
             _ => None,
@@ -113,7 +114,7 @@ impl<P> Buffer<P> {
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
-    /// Appends a marker; the buffer must hold a packet.
+    /// Appends a marker behind a buffered packet.
     pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         if let Some(Item::Marker(last)) = self.items.back_mut() {
@@ -124,7 +125,7 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Removes the first packet; also returns a marker that thereby reaches the head.
+    /// Removes the first packet, and the marker behind it if there is one.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
@@ -135,7 +136,8 @@ impl<P> Buffer<P> {
         self.bytes = self.bytes.wrapping_sub(length_bytes.into());
         self.first_since = now;
         if self.items.is_empty() {
-            // After clearing, the ring starts at its first slot, whose memory was used recently.
+            // After clearing, the ring buffer starts at its first slot, which is likely to be in
+            // the cache.
             self.items.clear();
             if self.items.capacity() > PLACES_KEPT {
                 shrink(&mut self.items);
@@ -151,10 +153,10 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Corrects an inconsistent state. A wrong count that is not noticed here is detected when
-    /// fewer packets are left.
+    /// Corrects an inconsistent state. A wrong count that escapes this check is detected once fewer
+    /// packets are left.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
-        // A wrong count may let a marker reach the head and hide the packets behind it.
+        // A wrong count can let a marker reach the head, where it hides the packets behind it.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
         }

@@ -1,23 +1,24 @@
-//! Guaranteed order: logical reception guesses the channel, sequence numbers confirm it.
+//! Guaranteed order: the scheduler guesses the channel of the next packet, and sequence numbers
+//! confirm the guess.
 //!
 //! ```text
-//!   next = 7     channel 0  | 9 13 ..   shown up to 13       the scheduler guesses channel 2: empty
-//!                channel 1  | 8 10 ..   shown up to 10       7 is not buffered, all have shown more:
+//!   next = 7     channel 0  | 9 13 ..   shown up to 13     the scheduler guesses channel 2: empty
+//!                channel 1  | 8 10 ..   shown up to 10       7 is not buffered, all channels are past it:
 //!                channel 2  |           marker: next is 12   7 is lost, 8 is the next
 //! ```
 //!
-//! A number on a channel, of a packet or in a marker, shows that nothing lower will come on it. A
-//! packet is lost only when every channel has gone past its number; none is therefore delivered
-//! twice, or before an earlier one that is still to come.
+//! A pipe sequence number in a packet or marker proves that no lower number will follow on its
+//! channel. A packet counts as lost only when every channel is past its number. No packet is
+//! therefore delivered twice, or before an earlier packet that can still arrive.
 //!
-//! With repair requests, a later channel sequence number already proves the loss. The order then
-//! waits for the copy for a limited time.
+//! With retransmission, a gap in the channel sequence numbers already proves the loss. Delivery
+//! then waits for the copy for a limited time.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4; the proof of loss and the repair are
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4; proof of loss and retransmission are
 //! ours.
 //!
-//! Invariants: delivered numbers rise within an epoch; a search happens only after a wrong guess;
-//! waits for evidence and for copies are bounded.
+//! Invariants: delivered numbers increase within an epoch; all buffers are searched only after a
+//! wrong guess; waits for evidence and for copies are bounded.
 
 use core::time::Duration;
 
@@ -33,7 +34,7 @@ use super::copies::Copy;
 use super::evidence::{Blocked, Confirmed, Seen};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Handles a packet in guaranteed order; the tag names its channel.
+    /// Handles a packet or copy in guaranteed order; the tag names its channel.
     pub fn handle_tagged(
         &mut self,
         now: Instant,
@@ -126,8 +127,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Starts delivery once every channel has begun or was silent for the wait: a receiver before a
-    /// restart may have delivered packets of the others.
+    /// Starts delivery once the epoch has started on every channel, or the remaining channels were
+    /// silent for the wait: before a restart, this receiver may have delivered their packets.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());
@@ -144,8 +145,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.silences += u64::from(channels.count_ones());
     }
 
-    /// Records that a message other than a reset arrived after `sent_packets` packets. If the
-    /// beginning was not seen, a receiver before a restart may have delivered them.
+    /// Handles a message that is not a reset, sent after `sent_packets` packets on the channel. If
+    /// the start of the epoch was missed and the count is not 0, this receiver may have delivered
+    /// those packets before a restart.
     pub(super) fn see_begun(&mut self, channel: usize, sent_packets: u32) -> Result<(), Discard> {
         if self.confirmed.is_none() || self.epochs.has_begun(channel) {
             return Ok(());
@@ -157,7 +159,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    /// Abandons the present epoch, which was under way before this receiver knew of it.
+    /// Abandons the present epoch, which started before this receiver did.
     #[cold]
     fn forget(&mut self, channel: usize) -> Discard {
         let waiting: usize =
@@ -169,8 +171,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Discard::Unsynchronised
     }
 
-    /// Returns the channel with packet `next` at its head; discards earlier packets. Called once
-    /// per run of packets, hence not inlined.
+    /// Returns the channel with packet `next` at its head, and discards earlier packets. Not
+    /// inlined, because only the first packet of a run needs it.
     #[inline(never)]
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {
@@ -188,8 +190,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         None
     }
 
-    /// Delivers a packet. Charges the scheduler if its guess was right; otherwise the next marker
-    /// on the expected channel corrects it.
+    /// Delivers the head of a buffer. If the scheduler's guess was right, the scheduler is charged;
+    /// otherwise the next marker on the expected channel corrects it.
     #[expect(
         clippy::inline_always,
         reason = "a call would cost half as much again, for every packet"
@@ -260,8 +262,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         channels_where(self.buffers.len(), |channel| self.scheduler.standing(channel).is_in())
     }
 
-    /// Returns when the wait for packets on `channels` ends; it starts with the longest-waiting
-    /// packet, and lets the sender detect a dead channel and retransmit.
+    /// Returns when the wait for packets on `channels` ends. It starts with the packet that has
+    /// waited longest, and leaves the sender time to detect a dead channel and retransmit.
     fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
@@ -286,9 +288,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         [ask, wait].into_iter().flatten().min()
     }
 
-    /// Handles a marker on arrival. Markers of a slow channel may name past numbers. If those of
-    /// all channels lag by more than all buffers hold, or after a wait without a delivery, the
-    /// receiver's state is wrong.
+    /// Handles a marker on arrival. Markers of a slow channel may name past sequence numbers. The
+    /// receiver's state is wrong if the markers of all channels lag by more packets than all
+    /// buffers hold, or lag at all after a wait without delivery.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
         let packets_max = self.pool.packets_max();
@@ -319,8 +321,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         channels_where(self.buffers.len(), is_in) & !self.silent
     }
 
-    /// Returns the next NACK. In free order, a first request goes on the fastest channel, since all
-    /// later packets wait for the missing one. Other requests go on the channel of the loss.
+    /// Returns the next NACK and its channel. In free order, the first request for a packet uses
+    /// the fastest channel, because all later packets wait for the missing packet. Other requests
+    /// use the channel that lost the packet.
     pub(super) fn poll_nack(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let confirmed = self.confirmed.as_mut()?;
@@ -328,7 +331,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         repair.gaps.expire(now, confirmed.next);
         let (nack, is_again) = repair.gaps.poll(now)?;
         let (channel, carries) = (usize::from(nack.channel), self.carries_back());
-        // Messages on a channel that is out are lost.
+        // Messages on an inactive channel are lost.
         let does_carry = channel < self.buffers.len() && carries & (1 << channel) != 0;
         let is_own = does_carry && (is_again || self.options.order == Order::Strict);
         let nearest = || self.confirmed.as_ref()?.nearest(carries, channel);
@@ -342,7 +345,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the number of copies waiting for delivery.
+    /// Returns the number of retransmitted copies waiting for delivery.
     pub fn copies(&self) -> usize {
         self.confirmed.as_ref().map_or(0, Confirmed::copies)
     }

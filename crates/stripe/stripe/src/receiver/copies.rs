@@ -1,6 +1,6 @@
-//! Retransmitted copies, which wait for their turn beside the channel buffers.
+//! Retransmitted copies waiting for delivery, separate from the channel buffers.
 //!
-//! Invariants: `held` is the sum of the charges; pipe sequence numbers rise.
+//! Invariants: `held` is the sum of the memory charges; pipe sequence numbers increase.
 
 use std::collections::VecDeque;
 
@@ -63,7 +63,7 @@ impl<P> Copies<P> {
         Ok(())
     }
 
-    /// Removes and returns the copy with this number; also removes earlier copies.
+    /// Removes and returns the copy with this pipe sequence number; drops earlier copies.
     pub(super) fn take(&mut self, sequence: u32) -> Option<Copy<P>> {
         while let Some(copy) = self.waiting.front() {
             let ahead = ahead(copy.sequence, sequence);

@@ -1,17 +1,17 @@
 //! Epochs at the receiving end, and messages to the sender about them.
 //!
-//! A reset to the present or an earlier epoch, or a marker of an earlier one, after other data of
-//! the present epoch on its channel shows that the sender has restarted and lost its state. On a
-//! channel that has not named the present epoch, either may still be in flight from before.
+//! A reset to the present or an earlier epoch, or a marker of an earlier epoch, shows that the
+//! sender has restarted and lost its state, unless the channel has not named the present epoch yet:
+//! such a message may have been in flight since before.
 //!
-//! A receiver without an epoch that gets a marker has lost the state of the epoch under way, or
-//! missed its beginning. Accepting a reset to that epoch would admit copies of packets already
-//! delivered; only a later epoch is accepted.
+//! A receiver without an epoch that gets a marker has lost its state, or missed the start of the
+//! epoch. Accepting a reset to that epoch would admit copies of packets already delivered; only a
+//! later epoch is accepted.
 //!
-//! On a slow channel such a reset may arrive before any marker. In guaranteed order nothing is
-//! delivered before every awaited channel has begun: by a reset, or by a marker that counts no
-//! packet before it. Any other first message shows that the epoch was already under way; it is
-//! abandoned.
+//! On a slow channel, such a reset may arrive before any marker. In guaranteed order, delivery
+//! starts only after the epoch has started on every awaited channel: with a reset, or with a marker
+//! that counts no earlier packets. Any other first message shows that the epoch was already
+//! running, and the receiver abandons it.
 //!
 //! Invariant: at most one request per received message, so that two ends cannot amplify each
 //! other's traffic.
@@ -24,26 +24,26 @@ const _: () = assert!(CHANNELS_MAX == ChannelSet::BITS as usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
-    /// An epoch that is over, or too far ahead for serial numbers to compare.
+    /// Past epoch, or an epoch too far ahead for serial numbers to compare.
     Earlier,
     Present,
-    /// A later epoch, or any epoch if there has been none.
+    /// Later epoch, or any epoch if there is no present one.
     Later,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     current: Option<Epoch>,
-    /// Epoch that a marker has shown to be under way, without a present epoch.
+    /// Epoch that was running when this receiver, without an epoch of its own, got a marker.
     forgotten: Option<Epoch>,
-    /// Channels that have named the present epoch.
+    /// Channels on which a message has named the present epoch.
     synchronised: ChannelSet,
-    /// Channels on which the beginning of the present epoch was received.
+    /// Channels on which the start of the present epoch was received.
     begun: ChannelSet,
     received: ChannelSet,
     /// Channels with a reset to acknowledge.
     acknowledge: ChannelSet,
-    /// Reset request: the channel in whose reverse direction it goes, and the last epoch.
+    /// Reset request: the channel that carries it, and the last epoch.
     request: Option<(usize, Epoch)>,
 }
 
@@ -102,7 +102,7 @@ impl Epochs {
         self.request = self.current.map(|epoch| (channel, epoch));
     }
 
-    /// Handles a marker; returns whether a new epoch begins.
+    /// Handles a marker; returns whether it starts a new epoch.
     pub(super) fn see_marker(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current.is_none() {
             self.forgotten = Some(epoch);
@@ -112,7 +112,7 @@ impl Epochs {
         self.synchronise(channel, epoch)
     }
 
-    /// Handles a reset; returns whether a new epoch begins.
+    /// Handles a reset; returns whether it starts a new epoch.
     pub(super) fn see_reset(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current == Some(epoch) && self.received & (1 << channel) != 0 {
             self.request(channel);
@@ -129,9 +129,10 @@ impl Epochs {
         Ok(new)
     }
 
-    /// Returns whether the epoch is new. On a channel that has named the present epoch, an earlier
-    /// one shows that the sender lost its state. On other channels, the message may be old, and the
-    /// request affects only an earlier epoch.
+    /// Compares the epoch with the present one; returns whether it is new. On a channel that has
+    /// named the present epoch, an earlier epoch shows that the sender lost its state. On other
+    /// channels the message may be old, and the reset request names an epoch before the present
+    /// one.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         let age = self.age(epoch);
         if age == Age::Earlier {

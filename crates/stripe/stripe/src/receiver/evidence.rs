@@ -1,8 +1,8 @@
-//! Evidence of loss: the sequence numbers that channels have shown, and the state of repair.
+//! Evidence of loss: the sequence numbers seen on each channel, and the retransmission state.
 //!
-//! A channel delivers in order: nothing lower comes after a number.
+//! Channels deliver in order: after a sequence number, no lower one follows on the channel.
 //!
-//! Invariant: a number is lost only when every awaited channel has gone past it.
+//! Invariant: a packet counts as lost only when every awaited channel is past its number.
 
 use core::time::Duration;
 
@@ -15,24 +15,25 @@ use super::copies::Copies;
 use super::gaps::{Gaps, Lost};
 use super::replaced::Replaced;
 
-/// Guaranteed order, optionally with retransmission.
+/// Options for guaranteed order, optionally with retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guarantee {
-    /// Timing of retransmission requests; without it, lost packets are not requested.
+    /// Timing of retransmission requests; `None` disables retransmission.
     pub repair: Option<RepairRequests>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     next_on_channel: u32,
-    /// Lower bound of the pipe sequence numbers still to come on the channel.
+    /// Lower bound for the pipe sequence numbers that can still arrive on the channel.
     below: u32,
-    /// Round-trip time in the last marker of the channel.
+    /// Round-trip time from the channel's last marker, in ns; 0 if unknown.
     round_trip_ns: u32,
-    /// Silence after which the sender takes the channel out, from its last marker.
+    /// From the last marker: time in ns within which the sender deactivates the silent channel; 0
+    /// for never.
     out_after_ns: u32,
-    /// Whether anything has arrived in the epoch; until then, a receiver before a restart may have
-    /// received a missing packet.
+    /// Whether the start of the epoch or a packet has been received on the channel. Before that, a
+    /// gap proves nothing: this receiver may have received the missing packets before a restart.
     begun: bool,
 }
 
@@ -40,13 +41,15 @@ struct Shown {
 pub(super) struct Confirmed<P> {
     pub(super) next: u32,
     pub(super) next_since: Instant,
-    /// Channel of the last delivered packet; in free order it probably also has the next one.
+    /// Channel of the last delivered packet; in free order, the guess for the next packet.
     pub(super) given_from: usize,
     shown: Vec<Shown>,
     pub(super) repair: Option<Repair<P>>,
-    /// Whether every awaited channel has begun, or was silent for as long as the wait.
+    /// Whether the epoch has started on every awaited channel, or the others were silent for the
+    /// wait.
     pub(super) has_begun: bool,
-    /// Channels whose markers name long-past numbers, and the number of such markers in a row.
+    /// Channels whose markers name long-past sequence numbers, and the number of such markers in a
+    /// row.
     pub(super) astray: (ChannelSet, u32),
 }
 
@@ -54,28 +57,28 @@ pub(super) struct Confirmed<P> {
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
     pub(super) copies: Copies<P>,
-    /// Packets whose copies arrived first.
+    /// Lost first transmissions whose copies arrived first.
     pub(super) replaced: Replaced,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// A packet newer than all others on its channel.
+    /// Newest packet on its channel.
     Next,
-    /// A packet that counted as lost.
+    /// Packet that was counted as lost.
     Missed,
-    /// A packet that was received before, or is no longer missing.
+    /// Duplicate, or a packet that is no longer awaited.
     Repeated,
 }
 
 pub(super) enum Blocked {
-    /// No candidate has arrived.
+    /// No later packet has arrived.
     Idle,
-    /// Channels that may still bring the next packet.
+    /// Channels that can still carry the next packet.
     Unproven(ChannelSet),
-    /// Time until which a copy may arrive.
+    /// End of the wait for a retransmitted copy.
     Repair(Instant),
-    /// Next number that is not lost.
+    /// Next pipe sequence number that may not be lost.
     Lost(u32),
 }
 
@@ -129,8 +132,8 @@ impl<P> Confirmed<P> {
         (self.next, self.next_since) = (next, now);
     }
 
-    /// Records that the next channel sequence number is `on_channel` and that later pipe sequence
-    /// numbers are at least `below`.
+    /// Records that the next channel sequence number is `on_channel`, and that no pipe sequence
+    /// number below `below` will follow on the channel.
     pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
@@ -148,16 +151,16 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns the channel with the shortest round-trip time, `own` in case of a tie.
+    /// Returns the channel with the shortest round-trip time; prefers `own` among equals.
     pub(super) fn nearest(&self, channels: ChannelSet, own: usize) -> Option<usize> {
         let of = |channel: &usize| channels & (1 << channel) != 0;
-        // A channel without a measurement (0) sorts last.
+        // Subtracting 1 sorts channels without a measurement (0) last.
         let span_ns = |channel: usize| self.shown[channel].round_trip_ns.wrapping_sub(1);
         let those = (0..self.shown.len()).filter(of);
         those.min_by_key(|channel| (span_ns(*channel), *channel != own))
     }
 
-    /// Handles a departure: packets in flight on the channel count as lost.
+    /// Handles a channel's deactivation: packets in flight on it count as lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
@@ -169,7 +172,7 @@ impl<P> Confirmed<P> {
     }
 
     /// Returns the time within which the sender notices that these channels are silent and
-    /// announces their departure. Zero if unknown, or without retransmission.
+    /// announces their deactivation; zero if unknown, or without retransmission.
     pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
         let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
         let silent = self.shown.iter().enumerate().filter(is_of);
@@ -197,8 +200,8 @@ impl<P> Confirmed<P> {
         if is_over {
             return Seen::Missed;
         }
-        // Packets lost before a packet have lower numbers; those lost before a copy are below the
-        // next new number when it was sent.
+        // Packets lost before a first transmission have lower pipe sequence numbers than this
+        // packet. Packets lost before a copy have lower numbers than the first new packet after it.
         let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
             (of.next_sequence, of.next_sequence)
         });
@@ -216,7 +219,8 @@ impl<P> Confirmed<P> {
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
     }
 
-    /// Handles a copy; its packet is then no longer missing, even if it is lost later.
+    /// Handles a copy, whose packet is then no longer missing, even if the first transmission is
+    /// reported lost later.
     fn see_copy(&mut self, now: Instant, of: RepairOf) {
         let RepairOf { channel, channel_sequence, .. } = of;
         let shown = self.shown.get(usize::from(channel));
@@ -228,7 +232,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Handles a marker; returns how many pipe sequence numbers it lags behind `next`.
+    /// Handles a marker; returns the number of pipe sequence numbers that it lags behind `next`.
     pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
         let shown = &mut self.shown[channel];
         (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);

@@ -1,18 +1,18 @@
-//! Gaps: packets proved lost by a channel, and the requests for their retransmission.
+//! Gaps: packets that a channel has lost, and requests for their retransmission.
 //!
 //! ```text
 //!   channel sequence numbers   ... 16  17  18  21 ...    19 and 20 are lost
-//!   pipe sequence numbers      ... 40  43  44  52 ...    they are two of 45 to 51
+//!   pipe sequence numbers      ... 40  43  44  52 ...    the lost packets are two of 45 to 51
 //! ```
 //!
-//! The sender knows the missing two of 45 to 51; the receiver only has to keep these numbers from
-//! being skipped.
+//! The sender knows which two of 45 to 51 are missing; the receiver only must not skip these
+//! numbers.
 //!
-//! Packets in flight on channels that left are awaited as long as copies of them arrive, since the
-//! other channels may need long to carry them.
+//! Packets in flight on a deactivated channel are awaited while copies of such packets arrive,
+//! since the other channels may take long to carry them.
 //!
-//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; a gap without room is not
-//! requested; only a departure or a missing packet prolongs a wait.
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; losses beyond that are
+//! not requested; only a deactivation, a copy, or a further loss extends a wait.
 
 use core::time::Duration;
 
@@ -23,52 +23,52 @@ const GAPS_MAX: usize = 256;
 
 const GAP_PACKETS: u32 = u64::BITS;
 
-/// Losses closer than this fraction of the repetition interval are merged into one gap.
+/// Fraction (1/4) of the repetition interval within which losses are merged into one gap.
 const CLOSE_SHARE: u32 = 4;
 
-/// Upper limit of the adaptive wait.
+/// Upper limit of the wait derived from round-trip times.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// Timing of requests for missing packets.
+/// Timing of retransmission requests.
 ///
-/// The wait is at least two and a half round trips of the slowest channel, which a copy may take,
-/// up to a second. A request is repeated after at least one and a quarter round trips of the
-/// channel itself, up to half a second. Round trips are taken from markers.
+/// The wait is at least 2.5 round trips of the slowest channel, which may carry the copy, up to 1
+/// s. A request is repeated after at least 1.25 round trips of the channel that lost the packet, up
+/// to 0.5 s. Markers carry the round-trip times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
     /// Minimum time to wait for a packet once its loss is proven.
     pub wait: Duration,
-    /// Minimum time before a request is repeated.
+    /// Minimum time between two requests for a packet.
     pub again: Duration,
 }
 
 impl Default for RepairRequests {
-    /// Waits for 200 ms and repeats after 50 ms, at least.
+    /// Waits at least 200 ms, and repeats requests after at least 50 ms.
     fn default() -> Self {
         let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
         Self { wait, again }
     }
 }
 
-/// Gap: up to 64 consecutive packets of a channel, some of them missing.
+/// Up to 64 consecutive packets of a channel, some of them missing.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Gap {
     channel: u8,
     first: u32,
     missing: u64,
-    /// Range of the missing pipe sequence numbers: `from` to below `before`.
+    /// Range of possible pipe sequence numbers of the missing packets; `before` is exclusive.
     from: u32,
     before: u32,
     until: Instant,
     ask_at: Instant,
     wait: Duration,
     again: Duration,
-    /// Whether the packets were in flight on a channel when it left.
+    /// Whether the channel was deactivated with these packets in flight.
     left: bool,
-    /// Number of lower bits that the present round of requests has covered.
+    /// Number of low bits in `missing` that the present round of requests has covered.
     asked: u32,
-    /// Whether the present requests are repetitions.
+    /// Whether the present round repeats earlier requests.
     is_again: bool,
 }
 
@@ -87,9 +87,9 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
-    /// Round-trip time of the channel, 0 if unknown.
+    /// Round-trip time of the channel in ns; 0 if unknown.
     pub(super) round_trip_ns: u32,
-    /// Round-trip time of the slowest channel, which may carry the copy.
+    /// Round-trip time in ns of the slowest channel, which may carry the copy.
     pub(super) longest_ns: u32,
 }
 
@@ -132,7 +132,7 @@ impl Gaps {
     }
 
     /// Adds losses to the newest gap of their channel if they follow closely, as when a queue
-    /// overflows; returns whether it did.
+    /// overflows; returns whether they were added.
     fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
         let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
         let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
@@ -158,8 +158,8 @@ impl Gaps {
         self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
-    /// Prolongs the wait for missing packets of a channel that left: copies come over other
-    /// channels, the slowest of which has this round-trip time.
+    /// Extends the wait for the missing packets of a deactivated channel, because other channels
+    /// carry the copies; `round_trip_ns` is the round-trip time of the slowest.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
@@ -169,8 +169,9 @@ impl Gaps {
         }
     }
 
-    /// Handles a copy; returns whether its packet was missing. For a channel that left, the wait
-    /// for all missing packets starts anew, since the sender is still retransmitting.
+    /// Handles a copy; returns whether its packet was missing. If its first channel was
+    /// deactivated, the wait for all packets of deactivated channels restarts, because the sender
+    /// is still retransmitting.
     pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
         let is_left = |gap: &Gap| gap.left && gap.misses(channel, channel_sequence);
         if self.gaps.iter().any(is_left) {
@@ -181,7 +182,7 @@ impl Gaps {
         self.fill(channel, channel_sequence)
     }
 
-    /// Removes a packet from its gap; returns whether it was missing.
+    /// Marks a packet as no longer missing; returns whether it was missing.
     pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let mut was_missing = false;
         for gap in self.gaps.iter_mut().filter(|gap| gap.misses(channel, channel_sequence)) {
@@ -209,13 +210,13 @@ impl Gaps {
         self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
     }
 
-    /// Returns the next request that is due, and whether it is a repetition.
+    /// Returns the next due request, and whether it is a repetition.
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Nack, bool)> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
             if left == 0 {
                 (gap.asked, gap.is_again) = (0, true);
-                // The minimum applies even if the state was overwritten.
+                // The minimum applies even after a state corruption.
                 gap.ask_at = now.after(gap.again.max(self.requests.again));
                 continue;
             }
@@ -228,7 +229,7 @@ impl Gaps {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
-                // If further copies prolong the wait, its end is unknown.
+                // The end of the wait is unknown if further copies can extend it.
                 left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
             };
             return Some((nack, gap.is_again));
@@ -276,7 +277,7 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// Loss of the first packet of channel 3; nine pipe sequence numbers are possible.
+    /// Loss of the first packet on channel 3, with nine possible pipe sequence numbers.
     const LOST: Lost = Lost {
         channel: 3,
         first: 0,
@@ -297,7 +298,7 @@ mod tests {
         gaps
     }
 
-    /// Returns the channel, first number and count of the next request.
+    /// Returns the channel, first number and count of the next due request.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
         gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
     }
@@ -327,8 +328,8 @@ mod tests {
         assert_eq!(asked(&mut gaps, at(60)), Some(true));
     }
 
-    /// With a round trip of 270 ms, and 300 ms on the slowest channel, the wait is 750 ms and a
-    /// request is repeated after 337.5 ms. A request carries the rest of the wait.
+    /// With a round trip of 270 ms, and 300 ms on the slowest channel, the wait is 750 ms, and the
+    /// repetition interval is 337.5 ms. A request carries the remaining wait.
     #[test]
     fn waits_follow_the_rtt() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -361,7 +362,7 @@ mod tests {
         assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
     }
 
-    /// A loss of 130 packets across the wrap becomes gaps of 64, 64 and 2.
+    /// A loss of 130 packets across the wrap is split into gaps of 64, 64 and 2.
     #[test]
     fn long_gaps_are_split_and_holes_requested_separately() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -375,8 +376,8 @@ mod tests {
         assert_eq!(asked, expected);
     }
 
-    /// Losses of non-adjacent packets 2 ms apart form one gap. A loss 13 ms later, more than a
-    /// quarter of 50 ms, starts a new gap.
+    /// Losses of alternate packets 2 ms apart form one gap. A loss 13 ms later, more than a quarter
+    /// of 50 ms, starts a new gap.
     #[test]
     fn close_losses_form_one_gap() {
         let mut gaps = Gaps::new(RepairRequests::default());

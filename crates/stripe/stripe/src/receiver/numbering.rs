@@ -1,17 +1,18 @@
 //! Channel numbering: the receiver adopts the sender's.
 //!
 //! ```text
-//!   port here   0    1    2          a message on port 0 says that it is of channel 2:
-//!   channel     0    1    2   ==>    2    1    0     the ports of the two change places
+//!   port at the receiver   0  1  2        a message on port 0 names channel 2:
+//!   channel                0  1  2   ==>  2  1  0    ports 0 and 2 swap channels
 //! ```
 //!
-//! Every message names the channel that the sender put it on. Until a channel has named the present
-//! epoch, nothing received on it is kept, and its number can change. If a later message names
-//! another channel, both channels are unknown again until they name themselves.
+//! A port is the receiver's own index of a channel. Every message names the channel on which the
+//! sender put it. Until a message on a channel has named the present epoch, no packet received on
+//! it is kept, and its number can change. If a later message names another channel, both channels
+//! count as unknown until messages name them again.
 //!
-//! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
+//! Source: ours; in Adiseshu, Parulkar and Varghese 1996, both ends use the same channel numbers.
 //!
-//! Invariant: the map is a permutation, for any messages.
+//! Invariant: the map is a permutation, whatever messages arrive.
 
 use gingham_fairq::CHANNELS_MAX;
 
@@ -57,7 +58,8 @@ impl Numbering {
         (0..self.count).all(is_inverse)
     }
 
-    /// Returns the channel that the message names; fails if the maps are inconsistent.
+    /// Adopts the channel number in the message if permitted; returns the channel, or `None` if the
+    /// maps are inconsistent.
     pub(super) fn adopt(
         &mut self,
         port: usize,

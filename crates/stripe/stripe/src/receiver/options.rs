@@ -1,4 +1,3 @@
-//! Options and counters of the receiving end.
 
 use core::ops::RangeInclusive;
 use core::time::Duration;
@@ -11,22 +10,24 @@ use crate::{Charge, Discards, OptionsError, Order};
 /// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// Upper limit of the memory charge of undelivered packets: at least a longest packet for each
-    /// channel, plus one for requested copies; at most 2^30.
+    /// Maximum memory charge of undelivered packets, in units of `charge`. The minimum is one
+    /// packet of maximum length for each channel, plus one for retransmitted copies if enabled; the
+    /// maximum is 2^30.
     pub buffer_bytes_max: u64,
-    /// Memory charge of a packet; must equal the sender's if it uses credits.
+    /// Memory charge of a packet; must match the sender's if the sender uses credits.
     pub charge: Charge,
-    /// Longest wait for other channels; must exceed their skew and the marker interval.
+    /// Maximum wait for packets of other channels; must exceed their skew and the marker interval.
     pub wait: Duration,
-    /// Number of late markers in a row that triggers a reset request.
+    /// Consecutive late markers on a channel that trigger a reset request.
     pub late_in_a_row_max: u32,
-    /// Largest distance of a marker from the present round; beyond it, a reset is requested.
+    /// Maximum distance of a marker from the present round, in rounds; a larger one triggers a
+    /// reset request.
     pub far_rounds_max: u32,
-    /// Reports between markers, needed for the sender's credits and windows.
+    /// Reports between markers, required by the sender's credits and congestion windows.
     pub reports: Option<ReportPlan>,
-    /// The sender's rule for choosing channels.
+    /// Rule by which the sender chooses channels.
     pub order: Order,
-    /// Guaranteed order by sequence numbers, for packets with tags.
+    /// Guaranteed order by sequence numbers, which requires tags before packets.
     pub guaranteed: Option<Guarantee>,
 }
 
@@ -37,7 +38,7 @@ impl ReceiverOptions {
     /// Upper limit of `buffer_bytes_max`: half of the serial number range.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
-    /// Returns the number of memory users: the channels, and retransmitted copies if there are any.
+    /// Returns the number of memory users: the channels, plus one for retransmitted copies.
     pub(super) fn users(&self, channels: usize) -> u64 {
         let repairs = self.guaranteed.is_some_and(|guarantee| guarantee.repair.is_some());
         channels as u64 + u64::from(repairs)
@@ -91,8 +92,8 @@ impl ReceiverOptions {
 
 impl Default for ReceiverOptions {
     /// Limits memory to 64 MiB: half a second at 1 Gbit/s, for a round trip of 300 ms plus the
-    /// default wait of 200 ms. Requests a reset after 8 late markers, or one more than 1,000,000
-    /// rounds off.
+    /// default wait of 200 ms. Requests a reset after 8 late markers, or after a marker more than
+    /// 1,000,000 rounds away.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,
@@ -112,19 +113,19 @@ impl Default for ReceiverOptions {
 pub struct Reception {
     /// Packets delivered.
     pub packets: u64,
-    /// Markers read.
+    /// Markers processed.
     pub markers: u64,
     /// Markers ahead of the expected position; each proves a loss.
     pub ahead: u64,
     /// Markers for a past turn; loss alone cannot cause them.
     pub late: u64,
-    /// Turns skipped because their channel was silent.
+    /// Times that a silent channel was skipped.
     pub passed: u64,
-    /// Detections of silent channels.
+    /// Times that a channel was found silent.
     pub silences: u64,
-    /// Departures of channels announced by the sender.
+    /// Channel deactivations announced by the sender.
     pub departures: u64,
-    /// Copies delivered in place of lost packets.
+    /// Retransmitted copies delivered.
     pub repaired: u64,
     /// Sequence numbers skipped in guaranteed order: packets lost for good.
     pub given_up: u64,
@@ -134,6 +135,6 @@ pub struct Reception {
     pub requests: u64,
     /// Epochs entered, including the first.
     pub epochs: u64,
-    /// Discarded packets and messages.
+    /// Discarded packets and messages, by reason.
     pub discards: Discards,
 }

@@ -1,47 +1,47 @@
-//! The memory for undelivered packets: one pool for all channels, under a cap.
+//! Memory for undelivered packets: one limited pool for all channels.
 //!
 //! ```text
-//!   channel 0    held ########........ granted      charge of a user: held plus granted,
-//!   channel 1    held ##...... |  reserve           or its reserve if that is more
-//!   copies       held #        |  reserve
-//!                                                    sum over users: at most the cap
+//!   channel 0  held ########........ granted        charge of a user: held plus granted,
+//!   channel 1  held ##...... |    reserve           or its reserve if larger
+//!   copies     held #        |    reserve
+//!                                                   the sum over users is at most the cap
 //! ```
 //!
 //! A user is a channel, or the set of retransmitted copies. Half of the cap is divided among the
 //! users as exclusive reserves; the rest is shared on demand. A channel is granted twice its
-//! measured need: the charge delivered from it while a report brings packets, plus the charge that
-//! waited in it for other channels.
+//! measured need: the charge delivered from it during a report interval plus a round trip, plus the
+//! charge of its packets that waited for other channels.
 //!
-//! Packets beyond a grant use unpromised memory or are discarded.
+//! Packets beyond a grant use memory that is not granted to others, or are discarded.
 //!
-//! A lowered limit frees its memory once the sender applies it: reports carry a bit that flips with
-//! each reduction, and markers echo it.
+//! A lowered credit limit frees its memory once the sender applies it: reports carry a bit that
+//! flips with each reduction, and markers echo the bit.
 //!
-//! A departure frees the memory of a channel at once; packets in flight on it count as lost, and
-//! are accepted while unpromised memory is free.
+//! A deactivation frees the memory of a channel immediately. Packets in flight on the channel count
+//! as lost, and are accepted only while memory is free.
 //!
 //! Sources: dynamic sharing of FCVC (Kung and Chapman, ICNP 1993; Kung, Blackwell and Chapman,
 //! SIGCOMM 1994); dynamic right-sizing (Fisk and Feng, LANL 2001): twice the data read in a round
 //! trip, as in Linux.
 //!
-//! Invariants: the charge held is at most the cap; a user finds its reserve free; the grant of a
-//! channel that has not left has room, unless the cap is below the charge of the packets sent
-//! before the first report.
+//! Invariants: the charge held is at most the cap; a user's reserve is always available; a
+//! channel's grant has room, unless the channel was deactivated, or the cap is below the charge of
+//! the packets sent before the first report.
 
 use super::buffer::Buffer;
 use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// Smallest reduction of a limit: a quarter of the wanted memory, so that it does not follow every
-/// packet (ours).
+/// Smallest reduction of a limit as a fraction of the wanted memory (1/4), so that the limit does
+/// not change with every packet (ours).
 const FALL_SHARE: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Grant {
-    /// Cumulative charge in the last report, modulo 2^32.
+    /// Credit limit in the last report, modulo 2^32.
     limit: u32,
-    /// Highest limit that the sender may still be using.
+    /// Highest limit that the sender may still use.
     highest: u32,
     lowered: bool,
     echoed: bool,
@@ -54,14 +54,14 @@ struct Need {
     since: Instant,
     /// Charge delivered up to `since`, modulo 2^32.
     given: u32,
-    /// Largest charge waiting for earlier packets in this span.
+    /// Maximum charge waiting for earlier packets in the present span.
     waited: u64,
     /// Need in the previous span.
     last: u64,
 }
 
 impl Need {
-    /// Updates the need; returns the larger of this span and the last.
+    /// Updates the need; returns the maximum of the present and the previous span.
     #[inline]
     fn see(&mut self, now: Instant, span_ns: u64, given: u32, waiting: u64) -> u64 {
         self.waited = self.waited.max(waiting);
@@ -82,13 +82,13 @@ impl Grant {
         Self { limit: first, highest: first, lowered: false, echoed: false, need }
     }
 
-    /// Returns the charge that may still arrive within the grant.
+    /// Returns the charge that can still arrive within the grant.
     fn promised(&self, accounted: u32) -> u32 {
         u32::try_from(self.highest.wrapping_sub(accounted).cast_signed()).unwrap_or(0)
     }
 
-    /// Sets the limit, unless it would fall by at most `fall_min` or an earlier reduction is not
-    /// echoed yet.
+    /// Sets the limit, unless it would fall by at most `fall_min`, or the sender has not confirmed
+    /// the previous reduction.
     fn set(&mut self, limit: u32, fall_min: u64) {
         let rise = limit.wrapping_sub(self.limit).cast_signed();
         if rise < 0 {
@@ -112,14 +112,14 @@ pub(super) struct Pool {
     reserve: u64,
     longest: u32,
     knows_longest: bool,
-    /// Number of packets below which a channel is surely within its reserve.
+    /// Packet count below which a channel is certainly within its reserve.
     places: usize,
-    /// Charge of undelivered packets of a past epoch.
+    /// Charge of undelivered packets from an epoch that has ended.
     flushed: u64,
-    /// Number of packets delivered when a packet last found no room.
+    /// Count of delivered packets when a packet last found no room.
     full_after: Option<u64>,
-    /// Number of packets delivered at the last read; packets held since then wait for other
-    /// channels.
+    /// Count of delivered packets when the reader last found no packet; while unchanged, held
+    /// packets wait for other channels.
     read_after: u64,
     grants: Vec<Grant>,
 }
@@ -156,7 +156,7 @@ impl Pool {
         self.packets_max
     }
 
-    /// Whether a packet of any length is sure to have room in a buffer.
+    /// Returns whether a packet of any length certainly has room in a buffer.
     #[inline]
     pub(super) const fn has_place<P>(&self, buffer: &Buffer<P>) -> bool {
         buffer.packets() < self.places
@@ -169,7 +169,8 @@ impl Pool {
     pub(super) fn see_flush(&mut self, flushed: u64) {
         self.flushed = flushed;
         let places = self.reserve / u64::from(self.longest);
-        // If the longest length is unknown, or packets are flushed, every packet is checked.
+        // Every packet is checked if the maximum length is unknown, or packets of an ended epoch
+        // are left.
         let are_sure = self.knows_longest && flushed == 0;
         self.places = if are_sure { usize::try_from(places).unwrap_or(usize::MAX) } else { 0 };
     }
@@ -193,7 +194,7 @@ impl Pool {
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Returns the charge of all held packets, at most `buffer_bytes_max`.
+    /// Returns the memory charge of all held packets, at most `buffer_bytes_max`.
     pub fn held_bytes(&self) -> u64 {
         let buffered = self.buffers.iter().map(|buffer| buffer.held(self.pool.charge));
         buffered.fold(self.pool.flushed + self.held_copies(), u64::saturating_add)
@@ -204,8 +205,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         repair.map_or(0, |repair| repair.copies.held())
     }
 
-    /// Whether a packet found no room since the last delivery, or one of the longest length would
-    /// find none.
+    /// Returns whether a packet has found no room since the last delivery, or a packet of maximum
+    /// length would find none.
     pub(super) fn is_full(&self) -> bool {
         let holds_more = |channel: usize| {
             let held = self.held_with(channel, self.pool.longest);
@@ -223,7 +224,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.buffers[channel].held(self.pool.charge).saturating_add(charge.into())
     }
 
-    /// Whether a packet of this length fits; `newly` is the part of the charge that is not
+    /// Returns whether a packet of this length fits; `newly` is the part of its charge not
     /// accounted for yet.
     #[cold]
     pub(super) fn finds_room(&self, channel: usize, length_bytes: u32, newly: u32) -> bool {
@@ -237,8 +238,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.is_below_cap(channel, held, !is_granted)
     }
 
-    /// Returns the reason for refusing a packet without room; a channel that has left says nothing
-    /// about the memory of others.
+    /// Returns the reason for refusing a packet without room. A deactivated channel does not mark
+    /// the pool as full.
     #[cold]
     pub(super) fn refuse_for_room(&mut self, channel: usize) -> Discard {
         if self.presence.is_out(channel) {
@@ -271,7 +272,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         taken
     }
 
-    /// Stores a copy; drops copies with later numbers to make room.
+    /// Stores a copy; drops copies with later sequence numbers to make room.
     pub(super) fn take_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
         // A packet sent on two channels may arrive on both before it is delivered.
         if self.buffers.get(usize::from(copy.channel)).is_some_and(|one| one.has(copy.sequence)) {
@@ -298,7 +299,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let (charge, reserve) = (self.pool.charge, self.pool.reserve);
         let held = self.buffers[channel].held(charge);
         let (accounted, received, delay_ns) = self.reports.counts(channel, charge);
-        // Modulo 2^32, like the received charge.
+        // The subtraction wraps modulo 2^32, like the received charge.
         let given = received.wrapping_sub(u32::try_from(held).unwrap_or(u32::MAX));
         let is_read = self.pool.read_after == self.reception.packets;
         let waiting = if is_read { held } else { 0 };
@@ -309,14 +310,14 @@ impl<S: Numbered, P> Receiver<S, P> {
             let room = self.pool.max.saturating_sub(self.taken_but(channel, true));
             needs.saturating_mul(2).min(room.max(reserve))
         };
-        // The value fits in 31 bits, as the cap does, unless a count is wrong.
+        // The cap and thus the value fit in 31 bits, unless a count is wrong.
         let granted = u32::try_from(wanted.saturating_sub(held)).unwrap_or(0);
         let grant = &mut self.pool.grants[channel];
         grant.set(accounted.wrapping_add(granted), wanted / FALL_SHARE);
         (grant.limit, grant.lowered)
     }
 
-    /// Corrects an inconsistent state: no promise exceeds the cap, and no charge is flushed without
+    /// Corrects an inconsistent state: a grant above the cap, or a charge of an ended epoch without
     /// packets.
     pub(super) fn repair_pool(&mut self) {
         let flushed = if self.flushed.is_empty() { 0 } else { self.pool.flushed };
@@ -346,8 +347,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// The next reduction needs a marker that echoes the last one; until then the memory stays
-    /// promised.
+    /// Another reduction requires a marker that echoes the previous one; until then, the memory
+    /// stays granted.
     #[test]
     fn limit_falls_once_until_a_marker_echoes_it() {
         let mut grant = Grant::new(Charge::PACKETS);
@@ -376,8 +377,8 @@ mod tests {
         assert_eq!(look(&grant), (70, 100, true));
     }
 
-    /// The need of a span is what was delivered, plus the largest charge waiting; it counts for two
-    /// spans.
+    /// The need of a span is the delivered charge plus the maximum waiting charge, and counts for
+    /// two spans.
     #[test]
     fn need_covers_this_span_and_the_last() {
         let mut need = Need::default();

@@ -1,22 +1,22 @@
-//! Presence of the channels as seen by the receiver.
+//! Channel activity at the receiver.
 //!
 //! ```text
-//!          a marker: out, or Left on another channel
+//!          an "inactive" marker, or Left on another channel
 //!        +-------------------------------------------+
 //!        |                                           v
-//!       [in]  packets wait for their turn           [out]  packets are refused and counted
+//!       [active]  packets are buffered         [inactive]  packets are refused and counted
 //!        ^                                           |
 //!        +-------------------------------------------+
-//!          a marker of a later round: in, or to come in
+//!          a marker of a later round: active, or soon active
 //! ```
 //!
-//! Like a marker, a departure takes effect after the packets buffered before it.
+//! Like a marker, a Left message takes effect after the packets buffered before it.
 //!
-//! Source: ours, by theorem 5.1 of Adiseshu, Parulkar and Varghese 1996 (a channel that loses all
-//! its packets).
+//! Source: ours, based on theorem 5.1 of Adiseshu, Parulkar and Varghese 1996: an inactive channel
+//! equals one that loses all packets.
 //!
-//! Invariants: a marker sent before a channel left does not bring it back; a repeated Left does not
-//! undo a later marker.
+//! Invariants: a marker sent before a deactivation does not reactivate the channel; a repeated Left
+//! does not undo a later marker.
 
 use gingham_fairq::{Round, Standing};
 
@@ -26,13 +26,14 @@ use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_chann
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     out: ChannelSet,
-    /// For each channel that is out, a round in which it is out.
+    /// For each inactive channel, a round in which it is inactive.
     since: Vec<Round>,
-    /// For each channel, the first round of its presence, by the newest marker.
+    /// For each channel, the first round of its activity, according to the newest marker.
     in_from: Vec<Round>,
-    /// For each channel, the time since which all its markers are older than its departure.
+    /// For each channel, the arrival time of the first of the consecutive markers that are older
+    /// than its deactivation.
     stale_since: Vec<Option<Instant>>,
-    /// Channels in whose reverse direction a departure must be acknowledged.
+    /// Channels whose reverse direction must carry an acknowledgement of a Left message.
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
 }
@@ -59,8 +60,8 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// Handles a marker. The error is the time of the first marker in a row that is older than the
-    /// departure.
+    /// Handles a marker. Fails if the marker is older than the channel's deactivation; the error is
+    /// the arrival time of the first such marker in a row.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,
@@ -140,8 +141,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Handles the presence in a marker. One that is older than the departure, a wait after it,
-    /// shows that the ends disagree: a reset is requested.
+    /// Handles the activity reported in a marker. If markers older than the deactivation still
+    /// arrive after the wait, the two ends disagree, and a reset is requested.
     pub(super) fn see_presence(
         &mut self,
         now: Instant,

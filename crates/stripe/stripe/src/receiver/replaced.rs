@@ -1,6 +1,7 @@
-//! Packets sent on two channels whose copies arrived first; their loss requires no request.
+//! Packets sent on two channels whose copies arrived first; they need no retransmission if the
+//! first transmission is lost.
 //!
-//! Invariants: at most [`REPLACED_MAX`] rising entries per channel, each used once. A forgotten
+//! Invariants: at most [`REPLACED_MAX`] increasing numbers per channel, each used once. A forgotten
 //! entry causes a needless retransmission, never a missing packet.
 
 use std::collections::VecDeque;
@@ -9,11 +10,10 @@ use super::buffer::make_place;
 use super::gaps::Gaps;
 use crate::tag::ahead;
 
-/// Maximum number of entries per channel: a tenth of a second of packets of 1,400 bytes at 100
-/// Mbit/s.
+/// Maximum number of entries per channel: about 0.1 s of 1,400-byte packets at 100 Mbit/s.
 const REPLACED_MAX: usize = 1_024;
 
-/// Channel sequence numbers of the packets, for each channel.
+/// Channel sequence numbers of the first transmissions, for each channel.
 #[derive(Clone, Debug)]
 pub(super) struct Replaced(Vec<VecDeque<u32>>);
 
@@ -34,7 +34,7 @@ impl Replaced {
         numbers.insert(place, channel_sequence);
     }
 
-    /// Removes from the gaps the packets with copies, from `first` to before `next`.
+    /// Removes packets with copies from the gaps: numbers from `first` to `next`, exclusive.
     pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
         let numbers = &mut self.0[usize::from(channel)];
         let over = numbers.partition_point(|number| ahead(*number, next) < 0);
@@ -69,7 +69,7 @@ mod tests {
         nacks.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
-    /// Packet 5 itself arrived, 8 is not missing, and 12 is still to come.
+    /// Packet 5 itself arrived, 8 is not missing, and 12 can still arrive.
     #[test]
     fn passed_numbers_are_forgotten_and_replaced_ones_not_missing() {
         let mut replaced = Replaced::new(2);

@@ -1,4 +1,4 @@
-//! Reports: the packets received on each channel, and the credit for more.
+//! Reports: packets received on each channel, and credit for more.
 //!
 //! ```text
 //!   sent by the sender    |<--- counted in the last marker --->|<- received since ->| in flight ...
@@ -6,12 +6,12 @@
 //!   limit                 |<-------------------------------------------------------->| + credit
 //! ```
 //!
-//! The packets counted by the last marker of a channel are no longer in flight: counting from there
-//! loses neither credit nor bytes in flight (FCVC of Kung and Chapman, with the marker as the
-//! credit check).
+//! Packets counted by the last marker of a channel are no longer in flight. Counting from there
+//! corrects the credit and the bytes in flight after losses (FCVC of Kung and Chapman, with the
+//! marker as the credit check).
 //!
-//! A report is due after each marker; with a [`ReportPlan`] also after several packets or a loss,
-//! and an interval after the first unreported arrival or freed memory.
+//! A report is due after each marker. With a [`ReportPlan`], a report is also due after several
+//! packets or a loss, and an interval after an unreported arrival or delivery.
 //!
 //! Invariants: at most one report is due per channel; a report is repeated only after a change.
 
@@ -22,16 +22,16 @@ use crate::{
     ChannelSet, Charge, Instant, Marker, OptionsError, Report, first_channels, take_lowest,
 };
 
-/// Timing of reports between markers.
+/// Reports sent between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportPlan {
-    /// Longest delay of a report after a change.
+    /// Maximum delay of a report after an arrival or delivery.
     pub interval: Duration,
 }
 
 impl Default for ReportPlan {
-    /// Reports within 5 ms: a fifth of the default maximum delay of a QUIC acknowledgement (RFC
-    /// 9000, section 18.2).
+    /// Reports within 5 ms: a fifth of QUIC's default maximum acknowledgement delay (RFC 9000,
+    /// section 18.2).
     fn default() -> Self {
         Self { interval: Duration::from_millis(5) }
     }
@@ -47,31 +47,33 @@ impl ReportPlan {
     }
 }
 
-/// Number of packets that make a report due; TCP acknowledges every two segments in half the length
-/// of a report (RFC 9293, section 3.8.6.3).
+/// Number of packets that trigger a report. TCP acknowledges every two segments, with half the
+/// length of a report (RFC 9293, section 3.8.6.3).
 const PACKETS: u32 = 4;
 
-/// Minimum time between two reports, which limits the sender's bursts. With 1 ms, reports of 76
-/// bytes cost .6 Mbit/s. A quarter of a round trip, as QUIC permits (draft-ietf-quic-ack-frequency,
-/// section 6), would be too late for queues of 2 ms: it reduced throughput by a tenth.
+/// Minimum time between two reports on a channel, which limits the sender's bursts. With 1 ms,
+/// reports of 76 bytes use 0.6 Mbit/s. A quarter of a round trip, as QUIC permits
+/// (draft-ietf-quic-ack-frequency, section 6), would be too late for queues of 2 ms: it reduced
+/// throughput by a tenth.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Time for which a report covers the longest packet; the value survives the loss of a report.
+/// Time for which reports repeat the longest packet length, so that it survives the loss of a
+/// report.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
-    /// Contents of the next report, except for the limit and the time since the marker.
+    /// Next report, except for the limit and the time since the marker.
     report: Report,
-    /// Arrival time of the last marker; nothing is reported before the first.
+    /// Arrival time of the last marker; no report is sent before the first.
     marker_at: Option<Instant>,
     round_trip_ns: u32,
     unreported_packets: u32,
     reported_at: Instant,
     report_at: Option<Instant>,
-    /// Whether the last accounted packet was lost, which leaves its delay unknown.
+    /// Whether the last accounted packet was lost, so that its delay is unknown.
     is_last_lost: bool,
-    /// Longest packet since `longest_since`, and in the span before.
+    /// Longest packet since `longest_since`, and in the span before, in bytes.
     longest_bytes: [u32; 2],
     longest_since: Instant,
 }
@@ -98,8 +100,8 @@ impl Reports {
         self.count_numbered(now, channel, length_bytes, packets);
     }
 
-    /// Counts a packet; it was sent as number `packets`, and missing ones before it are lost. A
-    /// packet that counted as lost is already accounted for.
+    /// Counts a packet received as the channel's `packets`-th; missing packets before it are lost.
+    /// A packet already counted as lost does not change the accounted counts.
     #[inline]
     pub(super) fn count_numbered(
         &mut self,
@@ -127,7 +129,7 @@ impl Reports {
         }
     }
 
-    /// Records the length of an arriving packet, even if it is then discarded.
+    /// Records the length of an arriving packet, even if the packet is then discarded.
     pub(super) fn pass(&mut self, channel: usize, length_bytes: u32) {
         let [longest_bytes, _] = &mut self.channels[channel].longest_bytes;
         *longest_bytes = (*longest_bytes).max(length_bytes);
@@ -139,7 +141,7 @@ impl Reports {
         }
     }
 
-    /// Makes a report due within a time, but not before the pause after the last report is over.
+    /// Schedules a report within a time, but not before the pause after the last report ends.
     fn report_by(&mut self, now: Instant, channel: usize, within: Duration) {
         let arrivals = &mut self.channels[channel];
         if self.plan.is_none() || arrivals.marker_at.is_none() {
@@ -151,8 +153,8 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
-    /// Makes a scheduled report due at once if half of the packets have arrived and half of the
-    /// pause is over.
+    /// Makes a scheduled report due immediately if half of the packets have arrived and half of the
+    /// pause has passed.
     pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
         let arrivals = &self.channels[channel];
         let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;
@@ -166,8 +168,8 @@ impl Reports {
         charge.of_all(report.accounted_packets, report.accounted_bytes)
     }
 
-    /// Returns the charges of the accounted and the received packets, and the time in nanoseconds
-    /// until freed memory is used: a report interval plus a round trip.
+    /// Returns the charges of the accounted and the received packets, and the time in ns until the
+    /// sender uses freed memory: a report interval plus a round trip.
     #[inline]
     pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
         let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
@@ -192,7 +194,7 @@ impl Reports {
         self.check_times(now);
     }
 
-    /// Records a marker on arrival, before the packets buffered ahead of it.
+    /// Handles a marker on arrival, although packets may be buffered ahead of it.
     pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
         let arrivals = &mut self.channels[channel];
         arrivals.is_last_lost |= arrivals.report.accounted_packets != marker.sent_packets;
@@ -261,7 +263,7 @@ impl Reports {
     }
 }
 
-/// Returns the time since `then` in nanoseconds; saturates at the largest value of a report.
+/// Returns the nanoseconds since `then`; saturates at the maximum of a report field.
 fn since(then: Option<Instant>, now: Instant) -> u32 {
     let Some(then) = then else { return u32::MAX };
     u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
@@ -278,7 +280,7 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// A report can be hastened only after half a millisecond and two more packets.
+    /// A report can be hastened after half a millisecond and two packets.
     #[test]
     fn report_joins_a_due_one_at_half_of_its_threshold() {
         let at = |us: u64| Instant::from_nanoseconds(us * 1_000);

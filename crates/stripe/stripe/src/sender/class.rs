@@ -1,19 +1,18 @@
-//! Packet classes.
+//! Packet classes for free order.
 
-/// Treatment of a packet in free order.
+/// Choice of the channel for a packet in free order.
 ///
-/// The class does not affect the delivery order of the pipe.
+/// The class does not affect the delivery order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// Uses the channel with the earliest expected delivery among those of the first priority with
+    /// The channel with the earliest expected delivery, among those of the first priority with
     /// room.
     #[default]
     Spread,
-    /// Uses the channel with the minimum round-trip time. A packet waits for that channel as long
-    /// as its pacing rate promises room, or reports arrive.
+    /// The channel with the shortest minimum round-trip time. The packet waits for that channel
+    /// while the channel's pacing rate will soon permit a packet, or reports arrive.
     Fastest,
-    /// Like `Spread`, but a copy is sent at once on another channel. Copies require retransmission
-    /// ([`SenderOptions::repair`]).
+    /// Like `Spread`, with a copy on another channel. Copies require [`SenderOptions::repair`].
     ///
     /// [`SenderOptions::repair`]: crate::SenderOptions::repair
     Redundant,

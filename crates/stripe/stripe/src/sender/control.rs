@@ -1,4 +1,4 @@
-//! Congestion control, and the rule that chooses a channel.
+//! Options of congestion control and channel choice, and the resulting measurements.
 
 use core::time::Duration;
 
@@ -6,46 +6,45 @@ use gingham_congestion::{BbrParameters, Control, FixedRate, Path, Thousandths};
 
 use crate::{Instant, OptionsError};
 
-/// Rule that chooses the channel of a packet.
+/// Rule for choosing the channel of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Packets follow the order of a scheduler, with or without tags.
+    /// The scheduler alone chooses the channel, with or without tags.
     #[default]
     Strict,
-    /// Packets take the channel with room and the earliest expected delivery; tags restore the
-    /// order.
+    /// The channel with room and the earliest expected delivery is chosen; tags restore the order.
     Free,
 }
 
-/// Adjustable parameters of BBR, version 3.
+/// Adjustable parameters of BBR version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrPlan {
-    /// Loss rate in a round trip above which losses count as congestion (`LossThresh`).
+    /// Loss rate per round trip above which losses count as congestion (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Fraction of the window left free for other flows between two probes (`Headroom`).
+    /// Fraction of the congestion window left free for other flows between two probes (`Headroom`).
     pub headroom: Thousandths,
-    /// Seed for random waits; each channel derives its own.
+    /// Seed for random waits, from which each channel derives its own seed.
     pub seed: u64,
 }
 
 impl Default for BbrPlan {
-    /// Uses a headroom of a tenth. On queues of a thirteenth to a half of the bandwidth-delay
-    /// product, it yields .946 to .976 of the rate, and the draft's .15 yields .906 to .940.
+    /// Uses a headroom of 0.1. With queues of 1/13 to 1/2 of the bandwidth-delay product,
+    /// throughput is 0.946 to 0.976 of the link rate, against 0.906 to 0.940 with the draft's 0.15.
     fn default() -> Self {
         let BbrParameters { loss_threshold, seed, .. } = BbrParameters::default();
         Self { loss_threshold, headroom: Thousandths(100), seed }
     }
 }
 
-/// Congestion controller, which sets window and pacing rate.
+/// Congestion control algorithm, which sets the congestion window and the pacing rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controlled {
-    /// BBR, version 3 (draft-ietf-ccwg-bbr).
+    /// BBR version 3 (draft-ietf-ccwg-bbr).
     Bbr(BbrPlan),
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
     /// Fixed rate in bytes per second; [`Sender::set_rate`](crate::Sender::set_rate) changes it for
-    /// a channel.
+    /// a single channel.
     FixedRate(u64),
 }
 
@@ -55,16 +54,16 @@ impl Default for Controlled {
     }
 }
 
-/// Measurements of a channel.
+/// Congestion control state of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
-    /// Bottleneck bandwidth, if known.
+    /// Bottleneck bandwidth; `None` if unknown.
     pub bytes_per_second: Option<u64>,
     /// Recent minimum round-trip time.
     pub round_trip_least: Duration,
     /// Smoothed round-trip time.
     pub round_trip: Duration,
-    /// Mean difference between successive round-trip times.
+    /// Mean difference between consecutive round-trip times.
     pub variation: Duration,
     /// Congestion window, in bytes.
     pub window_bytes: u64,
@@ -72,9 +71,9 @@ pub struct Flight {
     pub in_flight_bytes: u64,
     /// Bytes sent since the channel was added or moved.
     pub sent_bytes: u64,
-    /// Lost bytes among these.
+    /// Bytes lost since the channel was added or moved.
     pub lost_bytes: u64,
-    /// Pacing rate, if any.
+    /// Pacing rate; `None` without one.
     pub pacing_rate_bytes_per_second: Option<u64>,
     /// Whether the data in flight are temporarily reduced to measure the minimum round-trip time.
     pub is_probing_round_trip: bool,
@@ -98,19 +97,19 @@ impl Flight {
     }
 }
 
-/// Adaptation of quanta to the rates of their channels.
+/// Adaptation of quanta to channel rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePlan {
-    /// Duration of a round, which limits bursts; longer if the slowest channel needs more for the
-    /// longest packet.
+    /// Duration of a round, which limits bursts. Rounds are longer if the slowest channel needs
+    /// more time for a packet of maximum length.
     pub round: Duration,
-    /// Upper limit of a quantum.
+    /// Maximum quantum, in bytes.
     pub quantum_bytes_max: u32,
 }
 
 impl Default for SharePlan {
-    /// Rounds of a millisecond, like bursts with segmentation offload; quanta up to a mebibyte,
-    /// about 700 packets.
+    /// Rounds of 1 ms, like bursts with segmentation offload, and quanta up to 1 MiB, about 700
+    /// packets.
     fn default() -> Self {
         Self { round: Duration::from_millis(1), quantum_bytes_max: 1 << 20 }
     }
@@ -128,19 +127,19 @@ impl SharePlan {
     }
 }
 
-/// Congestion control of the channels.
+/// Congestion control options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlPlan {
-    /// Controller.
+    /// Congestion control algorithm.
     pub by: Controlled,
-    /// Upper limit of the data in flight on a channel.
+    /// Maximum number of bytes in flight on a channel; unlimited if `None`.
     pub window_bytes_max: Option<u64>,
-    /// Burst on a channel, as time at its pacing rate.
+    /// Burst size on a channel, as time at its pacing rate.
     pub burst: Duration,
 }
 
 impl Default for ControlPlan {
-    /// Bursts of a millisecond, as with segmentation offload.
+    /// Bursts of 1 ms, as with segmentation offload.
     fn default() -> Self {
         Self { by: Controlled::default(), window_bytes_max: None, burst: Duration::from_millis(1) }
     }

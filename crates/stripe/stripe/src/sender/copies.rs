@@ -1,7 +1,8 @@
-//! Choice of the next copy, and of the channel with its earliest expected delivery.
+//! Choice of the next packet to copy, and of the channel that delivers the copy first.
 //!
-//! Copies compete for room in this order: retransmissions (`repairs`), duplicates of class
-//! [`Class::Redundant`](super::Class::Redundant), and measurements in quarantine (`quarantine`).
+//! Copies are sent in this order: retransmissions (`repairs`), duplicates of class
+//! [`Class::Redundant`](super::Class::Redundant), and loss measurements on quarantined channels
+//! (`quarantine`).
 //!
 //! Source: ours.
 
@@ -14,8 +15,8 @@ use crate::tag::ahead;
 use crate::{Discard, Instant, Nack, Numbered, RepairOf, Tag};
 
 impl<S: Numbered> Sender<S> {
-    /// Returns the next copy, to be sent on its channel before any later packet. Otherwise it
-    /// counts as lost there.
+    /// Returns the next copy. It must be sent on its channel before any later packet; otherwise, it
+    /// counts as lost.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
         self.poll_lost(now)
             .or_else(|| self.poll_redundant(now))
@@ -44,7 +45,8 @@ impl<S: Numbered> Sender<S> {
             let useful = length_bytes.filter(|bytes| self.is_of_use(place, *bytes));
             if let Some(length_bytes) = useful {
                 let first = usize::from(place.0);
-                // The first channel is returned only if no other has room.
+                // `fastest` returns the first transmission's channel only if no other channel has
+                // room.
                 let fastest = self.fastest(now, Some(first), length_bytes);
                 let channel = fastest.filter(|channel| *channel != first)?;
                 self.repairs.as_mut()?.pop_redundant();
@@ -89,7 +91,7 @@ impl<S: Numbered> Sender<S> {
         repair
     }
 
-    /// Creates a copy on this channel, and counts an attempt.
+    /// Creates a copy on this channel, and counts it as an attempt.
     fn send_copy(&mut self, now: Instant, channel: usize, place: Place) -> Option<Repair> {
         let on = (small(channel), self.counts.sent(channel).packets);
         let copied = self.repairs.as_mut()?.copied(place, on)?;
@@ -119,8 +121,8 @@ impl<S: Numbered> Sender<S> {
         Some(Repair { channel, tag, length_bytes })
     }
 
-    /// Handles a NACK. Copies are in flight until a report accounts for them or their channel goes
-    /// out; none are if silence has no consequence.
+    /// Handles a NACK. A copy counts as in flight until a report accounts for it or its channel is
+    /// deactivated. Without silence detection, no copy counts as in flight.
     pub(super) fn retransmit(
         &mut self,
         now: Instant,
@@ -138,8 +140,8 @@ impl<S: Numbered> Sender<S> {
         repairs.handle_nack(now, nack, waited_ns, is_in_flight)
     }
 
-    /// Returns the channel with the earliest delivery among those with room, if possible sound and
-    /// not avoided; earlier priorities come first.
+    /// Returns the channel with the earliest delivery among those with room. Earlier priorities are
+    /// preferred; lossy channels and `avoided` are used only if there is no other.
     fn fastest(&self, now: Instant, avoided: Option<usize>, length_bytes: u32) -> Option<usize> {
         let repairs = self.repairs.as_ref()?;
         let is_in =

@@ -1,6 +1,4 @@
-//! Counts of sent packets, last reports, and credits.
-//!
-//! Markers carry the counts.
+//! Sent packet counts (carried by markers), last reports, and credits.
 //!
 //! Credits ensure that the receiver has room for every packet sent:
 //!
@@ -9,41 +7,43 @@
 //!                                            |<--- credit --->|
 //! ```
 //!
-//! The limit is a count since the beginning of the epoch: lost or repeated reports do no harm. It
-//! may fall if the receiver needs room for others; markers acknowledge the limit in use. Markers
-//! need no credit, and cause reports: credit returned by a lost report is not lost.
+//! The limit is cumulative since the start of the epoch, so that lost or repeated reports do no
+//! harm. It may fall if the receiver needs memory for other channels; markers acknowledge the limit
+//! in use. Markers need no credit and trigger reports, so that credit in a lost report is reported
+//! again.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993), which Adiseshu, Parulkar and Varghese 1996,
-//! section 6.3, combine with markers; bytes, and limits that fall, are ours.
+//! section 6.3, combine with markers; byte counts and falling limits are ours.
 //!
-//! Invariants: after a report, packets in flight and waiting at the receiver fit the room of the
-//! channel, except copies, which need no credit, and packets in flight on a channel that leaves.
+//! Invariant: after a report, a channel's packets in flight and at the receiver fit into the
+//! granted memory, except copies, which need no credit, and packets in flight on a deactivated
+//! channel.
 
 use crate::charge::USUAL_BYTES;
 use crate::{Charge, Instant, Report};
 
-/// Counts of a channel in this epoch.
+/// Packets and bytes sent on a channel in this epoch, including copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Packets, modulo 2^32.
+    /// Number of packets, modulo 2^32.
     pub packets: u32,
-    /// Their bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// The last report on a channel.
+/// Last report about a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Default))]
 pub struct Reported {
     /// Arrival time of the report.
     pub at: Instant,
-    /// Contents.
+    /// Content of the report.
     pub report: Report,
 }
 
 impl Reported {
     /// Returns the round-trip time of the report, or a quarter of the time since then if longer,
-    /// multiplied by the expected attempts.
+    /// multiplied by the expected number of attempts per delivered byte.
     pub(super) fn cost_ns(&self, now: Instant) -> u128 {
         let (at, report) = (self.at.nanoseconds(), &self.report);
         let round_trip =
@@ -56,7 +56,7 @@ impl Reported {
 
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    /// Memory charge of a packet; `None` if packets need no credit.
+    /// Memory charge of a packet at the receiver; `None` if packets need no credit.
     charge: Option<Charge>,
     longest_bytes: u32,
     sent: Vec<Sent>,
@@ -96,7 +96,7 @@ impl Counts {
         self.next_sequence = self.next_sequence.wrapping_add(1);
     }
 
-    /// Counts a copy: a packet of its channel, but not of the pipe.
+    /// Counts a copy, which gets a channel sequence number, but no new pipe sequence number.
     pub(super) fn add_copy(&mut self, channel: usize, length_bytes: u32) {
         let sent = &mut self.sent[channel];
         sent.packets = sent.packets.wrapping_add(1);
@@ -109,12 +109,12 @@ impl Counts {
         self.next_sequence = 0;
     }
 
-    /// Whether there is credit for a packet; a length of 0 means the longest.
+    /// Returns whether there is credit for a packet; a length of 0 stands for the maximum length.
     pub(super) fn has_credit(&self, channel: usize, length_bytes: u32) -> bool {
         self.charge.is_none_or(|charge| self.is_credit_left(charge, channel, length_bytes))
     }
 
-    /// Whether there is credit under this charge; not inlined, because many senders need no credit.
+    /// Not inlined, because many senders need no credit.
     #[inline(never)]
     fn is_credit_left(&self, charge: Charge, channel: usize, length_bytes: u32) -> bool {
         let length_bytes = if length_bytes == 0 { self.longest_bytes } else { length_bytes };

@@ -7,7 +7,7 @@ use super::{Flight, Order, Reported, Sender, Sending, Sent, Size, Wait};
 use crate::{Epoch, Instant, Numbered, channels_where};
 
 impl<S: Numbered> Sender<S> {
-    /// Whether the epoch is open, and packets are accepted.
+    /// Returns whether the receiver has acknowledged the epoch, and packets are accepted.
     pub const fn is_open(&self) -> bool {
         self.resets.is_open()
     }
@@ -17,7 +17,7 @@ impl<S: Numbered> Sender<S> {
         self.resets.epoch()
     }
 
-    /// Returns the rule that chooses channels.
+    /// Returns the rule for choosing channels.
     pub const fn order(&self) -> Order {
         self.options.order
     }
@@ -27,17 +27,17 @@ impl<S: Numbered> Sender<S> {
         self.schedule.scheduler()
     }
 
-    /// Returns the counts of a channel in this epoch.
+    /// Returns the packet and byte counts of a channel in this epoch.
     pub fn sent(&self, channel: usize) -> Sent {
         self.counts.sent(channel)
     }
 
-    /// Returns the last report on a channel in this epoch.
+    /// Returns the last report about a channel in this epoch.
     pub fn reported(&self, channel: usize) -> Option<Reported> {
         self.counts.reported(channel)
     }
 
-    /// Returns the counters.
+    /// Returns the sending counters.
     pub const fn sending(&self) -> &Sending {
         &self.sending
     }
@@ -47,27 +47,27 @@ impl<S: Numbered> Sender<S> {
         self.schedule.target(channel)
     }
 
-    /// Whether there is a channel with this id.
+    /// Returns whether a channel with this id exists.
     pub fn is_there(&self, id: usize) -> bool {
         self.presence.is_present(id)
     }
 
-    /// Whether a channel is out because of silence.
+    /// Returns whether a channel is inactive because it did not answer.
     pub fn is_dead(&self, channel: usize) -> bool {
         self.presence.is(channel, Life::Dead)
     }
 
-    /// Whether a channel is in quarantine, and carries copies instead of packets.
+    /// Returns whether a channel is in quarantine: it carries copies instead of packets.
     pub fn is_in_quarantine(&self, channel: usize) -> bool {
         self.quarantine.has(channel)
     }
 
-    /// Whether nothing was sent for so long that no packet will be requested again.
+    /// Returns whether the sender has been idle for so long that no packet will be requested again.
     pub fn is_at_rest(&self) -> bool {
         self.markers.is_at_rest(self.sending.gone())
     }
 
-    /// Returns the reason why a channel carries no packet at present, if any.
+    /// Returns why a channel carries no packet at present; `None` if it can.
     pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
         if !self.is_there(channel) {
             Some(Wait::Absent)
@@ -98,12 +98,12 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the measurements of a channel with congestion control.
+    /// Returns the congestion control state of a channel; `None` without congestion control.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
     }
 
-    /// Returns the largest minimum round-trip time of the active channels.
+    /// Returns the maximum, over the active channels, of the minimum round-trip time.
     pub fn round_trip_least(&self) -> Option<Duration> {
         let is_left_out =
             |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
@@ -116,24 +116,26 @@ impl<S: Numbered> Sender<S> {
         self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
     }
 
-    /// Returns the longest packet that fits every active channel. In free order, longer packets use
-    /// channels that pass them.
+    /// Returns the maximum length of packets that fit every active channel, in bytes. In free
+    /// order, longer packets use only the channels that pass them.
     pub fn longest_bytes(&self) -> u32 {
         self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Returns the longest packet that fits every active channel of known size. An unknown size
-    /// would lower the result to its base and later raise it again.
+    /// Returns the maximum length of packets that fit every active channel whose size search is
+    /// complete, in bytes. A channel still being searched would temporarily lower the result to its
+    /// base size.
     pub fn bundle_bytes(&self) -> u32 {
         self.sizes.longest_known(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Returns the limits of a channel's frames and packets.
+    /// Returns the frame and packet limits of a channel.
     pub fn size(&self, channel: usize) -> Size {
         self.sizes.size(channel, self.scheduler().longest_bytes())
     }
 
-    /// Whether a packet fits some active channel; in strict order, the present one.
+    /// Returns whether a packet fits some active channel; in strict order, the channel whose turn
+    /// it is.
     pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
         match self.options.order {
             Order::Free => self.sizes.fits_some(self.carrying(), length_bytes),
@@ -141,17 +143,18 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether a packet may fit an active channel of unknown size.
+    /// Returns whether a packet may fit an active channel whose size is still unknown.
     pub fn may_fit(&self, length_bytes: u32) -> bool {
         self.sizes.may_fit(self.carrying(), length_bytes)
     }
 
-    /// Returns the padded length of the last message on a channel, if it is a probe; otherwise 0.
+    /// Returns the length to which the last message on a channel is padded, if it is a size probe;
+    /// otherwise 0.
     pub fn padded_bytes(&self, channel: usize) -> usize {
         self.sizes.padded_bytes(channel)
     }
 
-    /// Returns the expected delivery time on an active channel, if known.
+    /// Returns the expected delivery time on an active channel; `None` if unknown.
     pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
         let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
         is_known.then(|| self.there_after(channel))

@@ -1,17 +1,17 @@
-//! Schedule of markers: by round while packets are sent, and by time, less and less often at rest.
+//! Marker schedule: by round while packets are sent, and by time, at growing intervals when idle.
 //!
 //! ```text
 //!   packet  marker      marker        marker                marker ...        marker, packet
-//!     |--20 ms--|-- ... --|--40 ms--------|--80 ms---------------|  ...  10 s at most
-//!               16 in a row with all accounted for: interval doubled each time  on every channel
+//!     |--20 ms--|-- ... --|--40 ms--------|--80 ms---------------|  ...  up to 10 s
+//!               after 16 in a row with all packets accounted for: interval doubled     on every channel
 //! ```
 //!
-//! At rest, a marker carries no new information. Sixteen in a row are twice as many as a receiver
-//! needs by default to request a reset. Before the next packet, every channel gets a marker, which
-//! detects channels that died meanwhile. An unanswered marker also ends a rest.
+//! At rest, markers carry no new information. Sixteen markers are twice as many as a receiver needs
+//! by default to request a reset. Before the next packet, a marker on every channel detects
+//! channels that died in the meantime. An unanswered marker also ends a rest.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round; the rest
-//! is ours, with the doubling of a keep-alive.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round; markers
+//! by time are ours, with growing intervals like a keep-alive.
 
 use super::options::MarkerPlan;
 use super::schedule::ROUNDS_MAX;
@@ -29,7 +29,7 @@ struct Idle {
     /// Number of uninformative markers in a row on every channel.
     quiet: u8,
     counted_at: Instant,
-    /// Packets and copies sent before the last of these markers.
+    /// Count of packets and copies sent before the last uninformative marker.
     packets: u64,
 }
 
@@ -93,13 +93,13 @@ impl Markers {
         self.idle.pause > self.plan.interval
     }
 
-    /// Whether the sender is at rest; `gone` counts the packets and copies sent.
+    /// Returns whether the sender is at rest; `gone` is the count of packets and copies sent.
     pub(super) fn is_at_rest(&self, gone: u64) -> bool {
         self.are_slow() && gone == self.idle.packets
     }
 
-    /// Counts uninformative markers; returns whether the interval grew. `was_marked` returns whether
-    /// every channel got a marker since a given time.
+    /// Counts uninformative markers; returns whether the interval grew. `was_marked` returns
+    /// whether every channel got a marker since a given time.
     pub(super) fn count_quiet(
         &mut self,
         now: Instant,
@@ -124,8 +124,7 @@ impl Markers {
         self.idle = Idle::new(&self.plan, now);
     }
 
-    /// Whether the round and turn for the next markers have been reached; if so, schedules the
-    /// following ones.
+    /// Returns whether markers are due by round; if so, schedules the next ones.
     pub(super) fn take_round(&mut self, round: Round, current: usize) -> bool {
         let ahead = round.ahead_of(self.round);
         let is_due = ahead > 0 || (ahead == 0 && current >= self.plan.before_channel);

@@ -1,4 +1,3 @@
-//! Options and counters of the sending end.
 
 use core::time::Duration;
 
@@ -10,54 +9,56 @@ use crate::charge::USUAL_BYTES;
 use crate::error::check_packets;
 use crate::{ChannelSet, Charge, Discards, Numbered, OptionsError, first_channels};
 
-/// Schedule for sending markers.
+/// Marker schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerPlan {
-    /// Rounds between markers.
+    /// Number of rounds between markers.
     pub every_rounds: u32,
-    /// Channel whose turn is preceded by the markers.
+    /// Channel before whose turn the markers are sent.
     pub before_channel: usize,
     /// Maximum time between markers until all packets are accounted for. With tags, a channel gets
-    /// at most four per round trip, but at least one within [`SenderOptions::silence`].
+    /// at most four markers by time per round trip, but at least one within
+    /// [`SenderOptions::silence`].
     pub interval: Duration,
-    /// Maximum time between markers at rest.
+    /// Maximum time between markers while the sender is idle.
     pub idle_interval_max: Duration,
 }
 
 /// Options of the sending end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderOptions {
-    /// Schedule of markers.
+    /// Marker schedule.
     pub markers: MarkerPlan,
     /// Time between repetitions of an unacknowledged reset.
     pub reset_interval: Duration,
-    /// Time to wait for the other channels after the first acknowledgement of a reset.
+    /// Time to wait for other channels after the first acknowledgement of a reset.
     pub reset_wait: Duration,
-    /// Time without reports, in addition to two round trips, after which a channel is taken out.
-    /// Without it, credits and windows are not allowed.
+    /// Time without reports, in addition to two round trips, after which a channel is deactivated.
+    /// Credits and congestion control require it.
     pub silence: Option<Duration>,
-    /// Maximum interval between probes of a channel that is out.
+    /// Maximum interval between probes of an inactive channel.
     pub probe_interval_max: Duration,
-    /// Memory charge of a packet at the receiver, for credit-based flow control.
+    /// Memory charge of a packet at the receiver, for credit-based flow control; `None` disables
+    /// credits.
     pub credits: Option<Charge>,
-    /// Rule that chooses channels.
+    /// Rule for choosing channels.
     pub order: Order,
     /// Congestion control; required by free order.
     pub control: Option<ControlPlan>,
     /// Adaptation of quanta to measured rates, in strict order.
     pub shares: Option<SharePlan>,
-    /// Retransmission at the receiver's request.
+    /// Retransmission when the receiver requests it.
     pub repair: Option<RepairPlan>,
-    /// Search for the longest frame of each channel; without it, packets are limited by the
-    /// scheduler.
+    /// Search for the maximum frame size of each channel. Without it, only the scheduler limits
+    /// packets.
     pub sizes: Option<SizePlan>,
-    /// Channels present at the start, one bit each; all channels if `None`.
+    /// Bit set of the channels that exist at the start; all channels if `None`.
     pub present: Option<u64>,
 }
 
 impl Default for SenderOptions {
-    /// At rest, sends markers every ten seconds: some 4 MB a day per channel for both directions,
-    /// with reports.
+    /// Sends markers every 10 s at rest: with reports, about 4 MB a day per channel in both
+    /// directions.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {
@@ -150,33 +151,33 @@ impl SenderOptions {
 pub struct Sending {
     /// Packets sent.
     pub packets: u64,
-    /// Bytes of these packets.
+    /// Bytes in packets sent.
     pub bytes: u64,
     /// Markers sent.
     pub markers: u64,
     /// Retransmissions of lost packets.
     pub repairs: u64,
-    /// Copies of redundant packets, and copies for measurements.
+    /// Copies of packets of class `Redundant`, and copies that measure losses.
     pub redundant: u64,
-    /// Redundant copies not sent, because they would have been late.
+    /// Copies of packets of class `Redundant` not sent, because they would have been useless.
     pub redundant_late: u64,
-    /// Retransmissions not sent, because they would have been late.
+    /// Retransmissions not sent, because they would have arrived too late.
     pub repairs_too_late: u64,
-    /// Retransmissions not sent, because they fit no channel any more.
+    /// Retransmissions not sent, because the packet no longer fits any channel.
     pub repairs_too_long: u64,
     /// Self-checks that found a corrupt state.
     pub corrupt: u64,
-    /// Resets begun, including the first.
+    /// Resets started, including the first.
     pub resets: u64,
-    /// Changes of quanta, including those to and from 0.
+    /// Completed quantum changes, including changes to and from 0.
     pub changes: u64,
-    /// Channels declared dead.
+    /// Times that a channel was declared dead.
     pub deaths: u64,
-    /// Entries into quarantine.
+    /// Times that a channel entered quarantine.
     pub quarantines: u64,
-    /// Changes postponed because they were not acknowledged in time.
+    /// Quantum changes postponed because they were not acknowledged in time.
     pub postponed: u64,
-    /// Discarded messages.
+    /// Discarded messages, by reason.
     pub discards: Discards,
 }
 

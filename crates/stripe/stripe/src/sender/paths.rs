@@ -1,19 +1,19 @@
-//! Congestion window and pacing rate of each channel, and the choice in free order.
+//! Congestion window and pacing rate of each channel, and the choice of a channel in free order.
 //!
 //! ```text
-//!                         in flight + the packet
-//!   arrives after  max( ------------------------- , least ) - least / 2       the least of all channels with room
-//!                               rate
+//!                          in flight + the packet
+//!   arrives after  max( ---------------------------- , min. RTT ) - min. RTT / 2
+//!                           bottleneck bandwidth
 //! ```
 //!
-//! A packet goes to the channel with room and the earliest expected delivery. If the data in flight
-//! are below the bandwidth-delay product, the minimum round-trip time alone counts. Further packets
-//! stay on that channel for 64,000 bytes or a millisecond: one batch for a network card.
+//! A packet takes the channel with room and the earliest expected arrival. Below the
+//! bandwidth-delay product, only the minimum round-trip time matters. Further packets stay on that
+//! channel for 64,000 bytes or 1 ms, to form one batch for a network card.
 //!
-//! Source: the earliest delivery path first of Chebrolu and Rao (IEEE Trans. Mobile Computing 5(4),
+//! Source: earliest delivery path first, Chebrolu and Rao (IEEE Trans. Mobile Computing 5(4),
 //! 2006).
 //!
-//! Invariant: order does not depend on this.
+//! Invariant: the delivery order does not depend on this choice.
 
 mod choice;
 
@@ -28,14 +28,14 @@ use gingham_congestion::{
     Acknowledgement, Control, Controller, FixedRate, Path, PathPlan, RateCap, keep_time,
 };
 
-/// Limits of the run of packets sent on one channel.
+/// Limits of a run of packets on one channel.
 const RUN_BYTES_MAX: u64 = 64_000;
 const RUN_NS_MAX: u64 = 1_000_000;
 
-/// Upper limit of a round of all channels: a minute.
+/// Maximum duration of a round: one minute.
 const ROUND_NS_MAX: u64 = 60_000_000_000;
 
-/// Run of packets sent on one channel without a new choice.
+/// Run of packets on one channel without a new choice.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Run {
@@ -61,7 +61,7 @@ pub(super) struct Paths {
     priorities: Vec<u8>,
     has_levels: bool,
     caps: Vec<Option<RateCap>>,
-    /// Channel that the pipe waits for, in strict order.
+    /// Channel that delays the pipe, in strict order.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
     /// End of the present round of all channels, used if quanta are constant.
@@ -100,8 +100,8 @@ impl Paths {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// Forgets the measurements of a dead channel, except a configured rate and its former rate,
-    /// which is probed.
+    /// Forgets the measurements of a dead channel, except a configured rate. Its former rate is
+    /// probed.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::FixedRate(_)) {
@@ -113,7 +113,7 @@ impl Paths {
         }
     }
 
-    /// Forgets the measurements and packets in flight of the former link of a channel.
+    /// Forgets the measurements and the packets in flight of a channel's former link.
     pub(super) fn begin(&mut self, channel: usize) {
         let (packets, bytes) = self.channels[channel].sent_counts();
         let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
@@ -161,7 +161,7 @@ impl Paths {
         self.channels[channel].admits(now.nanoseconds())
     }
 
-    /// Returns the present run if it is not over.
+    /// Returns the present run; `None` if it has ended.
     fn run_at(&self, now_ns: u64) -> Option<Run> {
         let goes_on = |run: &Run| run.left_bytes >= self.longest_bytes && run.until_ns > now_ns;
         self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
@@ -255,8 +255,8 @@ impl Paths {
         can_be
     }
 
-    /// In free order, lets one channel at a time probe its minimum round trip; the others carry its
-    /// load.
+    /// In free order, lets only one channel at a time probe its minimum round-trip time, while the
+    /// others carry its load.
     fn take_turns(&mut self, now_ns: u64, channel: usize) {
         if self.order == Order::Free {
             let mut others =
@@ -266,7 +266,8 @@ impl Paths {
         }
     }
 
-    /// In strict order, lets the packets of a turn form a burst, to save the other channels time.
+    /// In strict order, lets the packets of a turn form a burst, so that the other channels wait
+    /// less.
     fn keep_time(&mut self, now: Instant, channel: usize, quantum: impl Fn(usize) -> u32) {
         let bytes = u64::from(quantum(channel)) + self.longest_bytes;
         self.channels[channel].set_burst(bytes);
@@ -280,7 +281,7 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// Notes the channel whose turn it is, and measures how long the pipe waits for it.
+    /// Records whose turn it is, and measures how long the pipe waits for this channel.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);
@@ -315,7 +316,7 @@ impl Paths {
         }
     }
 
-    /// Returns new quanta if they are due, given the present ones.
+    /// Returns new quanta if they are due; `quanta` are the present ones.
     pub(super) fn plan(
         &mut self,
         now: Instant,

@@ -1,22 +1,23 @@
-//! Liveness of the channels: a silent one goes out, one that answers again comes in.
+//! Liveness of the channels: a silent channel is deactivated, and reactivated when it answers
+//! again.
 //!
 //! ```text
-//!            nothing received for silence and two round trips,
-//!            or for that long none of the data sent has arrived
-//!   [alive] ------------------------------------------------> [dead]   Left on all other active channels, each
-//!      ^                                                        |      interval, until acknowledged; probes
-//!      |          a report that answers a probe                 |      on it, at growing intervals
-//!      +--------------------------------------------------------+
-//!        its target is announced: it comes in (see `schedule`)
+//!                 no report for the silence plus two round trips,
+//!                 or none of the data sent in that time has arrived
+//!   [alive] ------------------------------------------------> [dead]   Left on all other active channels,
+//!     ^                                                        |       until acknowledged; probes on it,
+//!     |          a report that answers a probe                 |       at growing intervals
+//!     +--------------------------------------------------------+
+//!       its target quantum is announced again (see `schedule`)
 //! ```
 //!
-//! A channel that is out looks to the receiver like one that loses everything. Left announces the
-//! departure, which ends the receiver's wait. The last channel stays in.
+//! To the receiver, an inactive channel resembles a channel that loses every packet; a Left message
+//! ends the receiver's wait for it. The last active channel is never deactivated.
 //!
-//! A pause of the caller, while arrivals wait unread, does not count as silence.
+//! Time during which the caller reads no messages does not count as silence.
 //!
-//! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel with a
-//! target quantum of 0 is probed too; an absent channel is not.
+//! Probes are markers, padded if the channel is inactive because of its frame size (see `sizes`).
+//! Channels with a target quantum of 0 are also probed; absent channels are not.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
 
@@ -35,39 +36,39 @@ const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// Permitted delay of a check, as a fraction of the silence; a longer delay does not count as
-/// silence.
+/// Permitted delay of a check, as a fraction of the silence (1/8); time beyond this does not count
+/// as silence.
 const LATE_SHARE: u32 = 8;
 
-/// Maximum number of markers sent by time, or their reports, in flight on a channel: the least
-/// number of packets under BBR.
+/// Maximum number of markers sent by time, or reports about them, in flight on a channel; equal to
+/// BBR's minimum window in packets.
 const IN_FLIGHT: u32 = 4;
 
-/// State of a channel. One that is alive is active unless its target quantum is 0.
+/// State of a channel. Alive channels are active unless their target quantum is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Life {
     #[default]
     Alive,
-    /// The channel is silent, and probed.
+    /// The channel is silent, and is probed.
     Dead,
-    /// The channel does not exist: nothing is sent on it.
+    /// The channel does not exist: no packet or message is sent on it.
     Absent,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Watch {
     life: Life,
-    /// Time of the first marker since the last answer, later if the caller paused.
+    /// Time of the first marker since the last report; later if the caller paused.
     unanswered_since: Option<Instant>,
     marked_at: Option<Instant>,
     round_trip: Option<Duration>,
-    /// Time when the channel was added or moved; answers to older markers are ignored.
+    /// Time when the channel was added or moved; reports about older markers are ignored.
     since: Instant,
     died_at: Instant,
-    /// Time of the next probe while the channel is out, and the interval to the one after.
+    /// Time of the next probe of an inactive channel, and the following interval.
     probe_at: Instant,
     pause: Duration,
-    /// Unacknowledged departure, and the channels on which to announce it.
+    /// Unacknowledged deactivation, and the channels on which it must be announced.
     left: Option<Departure>,
     announce_on: ChannelSet,
 }
@@ -77,7 +78,7 @@ pub(super) struct Presence {
     silence: Option<Duration>,
     interval: Duration,
     probe_interval_max: Duration,
-    /// Channels whose departure must still be announced on another channel.
+    /// Channels whose deactivation must be announced on another channel.
     announcing: ChannelSet,
     watches: Vec<Watch>,
     check_at: Instant,
@@ -197,7 +198,7 @@ impl Presence {
         }
     }
 
-    /// Starts a channel on a new link: former measurements are forgotten.
+    /// Starts a channel on a new link, without the former measurements.
     pub(super) fn begin(&mut self, channel: usize, now: Instant, life: Life) {
         let watch = &mut self.watches[channel];
         (watch.life, watch.since) = (life, now);
@@ -208,7 +209,7 @@ impl Presence {
         self.watches[channel].life = Life::Absent;
     }
 
-    /// Begins a check; the delay of a late check does not count as silence.
+    /// Starts a check of all channels; the delay of a late check does not count as silence.
     pub(super) fn begin_check(&mut self, now: Instant, pause: Duration) {
         let late_max = self.interval.max(self.silence.unwrap_or_default() / LATE_SHARE);
         let in_time = self.check_at.after(late_max).nanoseconds();
@@ -269,7 +270,7 @@ impl Presence {
         was_dead
     }
 
-    /// Records a departure; returns whether the channel died, rather than being absent.
+    /// Records a deactivation; returns whether the channel died, rather than being absent.
     pub(super) fn leave(&mut self, now: Instant, departure: Departure, others: ChannelSet) -> bool {
         let channel = usize::from(departure.channel);
         let watch = &mut self.watches[channel];
@@ -303,7 +304,7 @@ impl Presence {
         asked_at.after(self.answer_takes(channel))
     }
 
-    /// Returns the maximum time to an answer: two round trips.
+    /// Returns the maximum time until a marker is answered: two round trips.
     pub(super) fn answer_takes(&self, channel: usize) -> Duration {
         let round_trip = self.watches[channel].round_trip;
         round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
@@ -324,8 +325,8 @@ impl Presence {
         self.answer_by(channel, since).after(silence) <= now
     }
 
-    /// Whether a channel has long lost all data, or all long packets, though it answers. Old losses
-    /// do not count.
+    /// Returns whether a channel that still answers has recently lost all data, or all long
+    /// packets, for longer than the silence.
     pub(super) fn is_losing(&self, channel: usize, now: Instant, sizes: &Sizes) -> bool {
         let lost = sizes.losing_for(channel);
         let (Some(silence), Some((span, until))) = (self.silence, lost) else { return false };
@@ -336,8 +337,9 @@ impl Presence {
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
-    /// Returns the maximum time from the silence of a channel to its departure: an interval until a
-    /// marker, the silence itself, and the time to notice it. 0 if silence has no consequence.
+    /// Returns the maximum time from the start of silence to the deactivation: an interval until
+    /// the next marker, the silence itself, and the delay of the check. Zero without silence
+    /// detection.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
             let late = self.interval.max(silence / LATE_SHARE);
@@ -347,9 +349,9 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Returns the minimum time between two markers sent by time if it exceeds the interval,
-    /// otherwise 0. It never exceeds the silence that takes a channel out. Without tags it is 0,
-    /// because order is exact one marker after the last loss.
+    /// Returns the minimum time between two markers by time if it exceeds the interval, otherwise
+    /// zero. It never exceeds the silence limit. Without tags it is zero, because order is exact
+    /// one marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);
@@ -361,7 +363,7 @@ impl Presence {
     }
 }
 
-/// Returns a span in nanoseconds; saturates.
+/// Returns a span in nanoseconds; saturates at 2^32 - 1.
 pub(super) fn nanoseconds(span: Duration) -> u32 {
     u32::try_from(span.as_nanos()).unwrap_or(u32::MAX)
 }
@@ -375,7 +377,7 @@ crate::corruption::corrupt!(
 
 #[cfg(test)]
 impl crate::corruption::Corrupt for Life {
-    /// Leaves absent channels alone, because the options determine them.
+    /// Leaves absent channels unchanged, because the options determine them.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         if *self != Self::Absent {
             *self = if words() & 1 == 0 { Self::Alive } else { Self::Dead };

@@ -10,32 +10,34 @@
 //!              or a rate of at least 1/4 of that sum
 //! ```
 //!
-//! The pipe delivers in order: each lost packet blocks all later ones until its retransmission
-//! arrives, at least a round trip later. BBR still sends two packets per round trip on a lossy
+//! Since delivery is in order, each lost packet blocks all later packets until its retransmission
+//! arrives, at least one round trip later. BBR still sends two packets per round trip on a lossy
 //! channel. Example: three lines of 30, 30 and 10 Mbit/s, with half of the packets lost on the
-//! third. One CUBIC flow reached .86 of its rate over the first two lines alone; the receiver
-//! waited for the third 74 % of the time.
+//! third. A CUBIC flow reached 0.86 of its rate over the first two lines alone, and the receiver
+//! waited for the third line 74 % of the time.
 //!
-//! A lost copy stalls nothing, because its packet travels on another channel. Copies can therefore
-//! probe the lossy channel.
+//! A lost copy does not delay the pipe, because the packet itself uses another channel. Copies can
+//! therefore probe the lossy channel.
 //!
 //! The thresholds:
 //!
-//! - Loss of 1/3 for four round trips: in the example, a third line with 10 % loss adds 2 % of
-//!   goodput, one with 15 % nothing, and one with 20 % costs 2 %.
-//! - Averaging window of 64 packets: with a loss of 1/5, the threshold of 1/3 is 3.8 standard
+//! - Loss of 1/3 for four round trips: in the example, the third line adds 2 % of goodput at 10 %
+//!   loss, nothing at 15 %, and costs 2 % at 20 %.
+//! - Averaging window of 64 packets: at a loss of 1/5, the threshold of 1/3 is 3.8 standard
 //!   deviations away.
-//! - Exit at 1/16: at 1/10, a line with 15 % loss entered and left repeatedly, which cost 1 %.
-//! - Rate of 1/8: at 1/32, a lossy line of 10 Mbit/s entered and left repeatedly beside a line of
+//! - Exit at 1/16: with 1/10, a line with 15 % loss entered and left repeatedly, which cost 1 % of
+//!   goodput.
+//! - Rate of 1/8: with 1/32, a lossy line of 10 Mbit/s entered and left repeatedly beside a line of
 //!   20 Mbit/s and 10 ms.
 //!
 //! Only channels of equal priority are compared, to keep traffic off more expensive channels. A
-//! channel carries copies only of packets of its own or a later priority.
+//! quarantined channel carries copies only of packets sent on channels of its own or a later
+//! priority.
 //!
 //! Source: ours.
 //!
-//! Invariants: a packet that fits no other channel of the priority may use a channel in quarantine;
-//! quarantine requires free order and repair.
+//! Invariants: a packet that fits no other channel of the same priority may use a quarantined
+//! channel; quarantine requires free order and retransmission.
 
 use core::time::Duration;
 
@@ -47,17 +49,17 @@ use crate::{ChannelSet, Instant, Report, channels_of};
 const ALL: i64 = 1 << 16;
 const HEAVY: i64 = ALL / 3;
 const LIGHT: i64 = ALL / 16;
-/// Averaging window of the loss share, in packets.
+/// Averaging window of the loss rate, in packets.
 const PACKETS: i64 = 64;
-/// Packets received in a row that end heavy loss; at a loss of 1/3 their probability is 1 in
-/// 400,000.
+/// Packets received in a row that end heavy loss; at a loss of 1/3, the probability of such a run
+/// is 1 in 400,000.
 const CLEAN_PACKETS: u32 = 32;
 /// Duration of heavy loss before quarantine, in round trips.
 const ROUND_TRIPS: u32 = 4;
-/// Share below which a channel enters: 1/8 of the summed rates of the other channels. It leaves at
-/// twice this share.
+/// Divisor of the rate threshold: a channel enters below 1/8 of the other channels' summed rates,
+/// and leaves at 1/4.
 const SMALL_SHARE: u64 = 8;
-/// Largest count that one report may add; larger ones are ignored.
+/// Maximum number of packets that one report may add; larger numbers are ignored.
 const ACCOUNTED_MAX: i32 = 1 << 20;
 /// Round-trip time assumed for a channel without a measurement.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
@@ -66,7 +68,7 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 struct Losses {
     accounted: u32,
     received: u32,
-    /// Average loss share, in units of 1 / [`ALL`].
+    /// Average loss rate, in units of 1 / [`ALL`].
     share: i64,
     clean: u32,
     heavy_since: Option<Instant>,
@@ -136,8 +138,8 @@ impl Quarantine {
         }
     }
 
-    /// Handles a report; returns whether the channel enters quarantine. `round_trip` is the
-    /// channel's; `carrying` are the channels that carry packets.
+    /// Handles a report; returns whether the channel enters quarantine. `carrying` is the set of
+    /// active channels.
     pub(super) fn handle_report(
         &mut self,
         now: Instant,
@@ -172,8 +174,7 @@ impl Quarantine {
         self.inside == 0
     }
 
-    /// Chooses a channel in quarantine to carry a copy of a packet: one of `unblocked` that admits
-    /// it.
+    /// Chooses a quarantined channel in `unblocked` to carry a copy of the packet.
     pub(super) fn choose_copied(
         &mut self,
         now: Instant,
@@ -195,7 +196,7 @@ impl Quarantine {
     }
 }
 
-/// Whether a channel's rate is below 1 / `part` of the summed rates of the others.
+/// Returns whether a channel's rate is below 1 / `part` of the summed rates of `others`.
 fn carries_less_than(paths: &Paths, channel: usize, others: ChannelSet, part: u64) -> bool {
     let rate = |channel: usize| paths.on(channel).bytes_per_second();
     let others: u64 = channels_of(others).filter_map(rate).fold(0, u64::saturating_add);
@@ -222,8 +223,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Returns the number of reports, each of four packets and 10 ms, until loss has been heavy for
-    /// 40 ms; `arrive` repeats the packets received in each.
+    /// Returns the number of reports until loss has been heavy for 40 ms. Each report covers four
+    /// packets and 10 ms; `arrive` lists how many of the four arrive, cyclically.
     fn reports_until_heavy(arrive: &[u32]) -> Option<u32> {
         let mut losses = Losses::default();
         let mut received = 0;
@@ -234,8 +235,8 @@ mod tests {
         })
     }
 
-    /// If 3/4 are lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; heavy loss then lasts four
-    /// more.
+    /// If 3/4 of the packets are lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; loss must
+    /// then stay heavy for four more reports.
     #[test]
     fn loss_of_three_quarters_is_heavy_and_of_an_eighth_is_not() {
         assert_eq!(reports_until_heavy(&[1]), Some(14));
@@ -255,7 +256,7 @@ mod tests {
         assert!(losses.are_over());
     }
 
-    /// Counters wrap, exceed the packets accounted for, or decrease.
+    /// Counters wrap, exceed the accounted packets, or decrease.
     #[test]
     fn impossible_counts_do_not_change_the_loss_share() {
         let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };

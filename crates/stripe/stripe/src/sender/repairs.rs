@@ -1,43 +1,44 @@
-//! Retransmission: recent packets of each channel, and the queue of packets to be sent again.
+//! Retransmission: recent packets of each channel, and the queue of packets to retransmit.
 //!
 //! ```text
-//!   Nack (channel, number of the channel) --> what was sent there: number in the pipe, length
-//!                                                 | remembered, attempts left
-//!                                                 v
-//!                                              queue --> poll_repair: a copy over the fastest channel
+//!   Nack (channel, channel sequence number) --> history: pipe sequence number, length
+//!                                                  | remembered, attempts left
+//!                                                  v
+//!                                                 queue --> poll_repair: a copy on the fastest channel
 //! ```
 //!
-//! The caller keeps the payload by its number in the pipe
+//! The caller stores the payload by pipe sequence number
 //! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
-//! A copy is a packet of its channel: it takes a number there, counts against window and pacing
-//! rate, and can be lost. A request for a lost copy by its own number requests the packet. Copies
-//! are not charged to the scheduler, and need no credit, since they may help to free memory.
+//! A copy gets a channel sequence number of its own, counts against the congestion window and the
+//! pacing rate, and can be lost. A NACK for a lost copy requests the original packet. Copies are
+//! not charged to the scheduler, and need no credit, because they may help the receiver to free
+//! memory.
 //!
-//! Without window and pacing rate, each channel carries at most as many copies as packets and
-//! markers, and at most [`COPIES_AT_ONCE`] in a row. A copy that would arrive after the receiver's
-//! wait is not sent.
+//! Without congestion control, each channel carries at most as many copies as packets and markers,
+//! and at most [`COPIES_AT_ONCE`] in a row. A copy that would arrive after the receiver's wait is
+//! not sent.
 //!
-//! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC
-//! 8684, section 3.3.6): the receiver requests them after Left.
+//! Packets in flight on a channel that died are retransmitted on others, as in multipath TCP (RFC
+//! 8684, section 3.3.6): the receiver requests them after the Left message.
 //!
-//! Copies in flight on a channel that left do not count as attempts, because channels that come and
-//! go would use them up.
+//! Copies in flight on a deactivated channel do not count as attempts; otherwise, intermittent
+//! channels would use up all attempts.
 //!
 //! Packets of class [`Class::Redundant`] are copied without being lost:
 //!
 //! ```text
-//!   packet n of the pipe --> channel 0, as number 7 there
-//!                        \-> copy of (0, 7) --> any channel but 0, as a copy of a lost packet
+//!   packet n of the pipe --> channel 0, sequence number 7
+//!                       \--> copy of (0, 7) --> any other channel, like a retransmission
 //! ```
 //!
-//! The receiver delivers the first of the two. A copy waits for room on another channel until a
-//! report accounts for its packet, which has then arrived or is requested.
+//! The receiver delivers whichever arrives first. The copy waits for room on another channel until
+//! a report accounts for the packet, which has then arrived or is requested.
 //!
-//! Source: ours; the paper leaves repair to the layers above.
+//! Source: ours; the paper leaves retransmission to higher layers.
 //!
-//! Invariants: bounded memory; no packet is sent again more than `tries_max` times, except for
-//! copies on channels that left.
+//! Invariants: bounded memory; no packet is retransmitted more than `tries_max` times, except for
+//! copies on deactivated channels.
 
 mod history;
 
@@ -49,33 +50,33 @@ use core::time::Duration;
 use history::SentHistory;
 use std::collections::VecDeque;
 
-/// Maximum number of copies on a channel without a packet or marker between them.
+/// Maximum number of copies in a row on a channel without congestion control.
 const COPIES_AT_ONCE: u32 = 4;
 
 /// Limits of retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairPlan {
-    /// Number of recent packets per channel that can be requested.
+    /// Number of recent packets per channel that can be retransmitted.
     pub packets: usize,
     /// Maximum number of retransmissions of each packet.
     pub tries_max: u8,
 }
 
 impl Default for RepairPlan {
-    /// Remembers 4,096 packets of each channel, and retransmits each at most three times.
+    /// Remembers 4,096 packets per channel, and retransmits each at most three times.
     fn default() -> Self {
         Self { packets: 4_096, tries_max: 3 }
     }
 }
 
-/// Copy of a packet to be sent.
+/// Copy of a packet, ready to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// Channel of the copy.
+    /// Channel that carries the copy.
     pub channel: usize,
     /// Tag of the copy.
     pub tag: Tag,
-    /// Length of the packet without the tag.
+    /// Packet length without the tag, in bytes.
     pub length_bytes: u32,
 }
 
@@ -84,7 +85,7 @@ enum Role {
     #[default]
     Packet,
     Copy,
-    /// Copy that measures its channel and does not count as a retransmission.
+    /// Copy for loss measurement, which does not count as a retransmission attempt.
     Measurement,
 }
 
@@ -94,10 +95,10 @@ struct Sent {
     length_bytes: u32,
     tries: u8,
     queued: bool,
-    /// Whether the receiver has requested the packet itself, rather than a copy of it.
+    /// Whether the receiver has requested the first transmission itself, rather than a copy.
     is_missed: bool,
     role: Role,
-    /// For a copy, the place of the copied packet; for a packet, the place of its last copy.
+    /// Place of the original if this is a copy; otherwise, place of the last copy.
     other: Place,
 }
 
@@ -114,7 +115,7 @@ pub(super) type Place = (u8, u32);
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<SentHistory>,
-    /// Requested packets, with the end of the receiver's wait for each.
+    /// Requested packets, each with the end of the receiver's wait.
     queue: VecDeque<(Place, Instant)>,
     redundant: VecDeque<Place>,
     /// Number of copies that may be sent on each channel.
@@ -148,8 +149,8 @@ impl Repairs {
         );
     }
 
-    /// Queues the packets of a request; the receiver waits until `until`. If the last copy of a
-    /// packet is in flight, its own channel will show whether it is lost.
+    /// Queues the requested packets, for which the receiver waits until `until`. If a packet's last
+    /// copy is still in flight, the channel of the copy will show whether it is lost.
     fn ask(
         &mut self,
         until: Instant,
@@ -165,8 +166,8 @@ impl Repairs {
                 break;
             }
             let asked = (channel, first.wrapping_add(number));
-            // A missing copy means a missing packet only if the packet was ever requested: it may
-            // have arrived first.
+            // A missing copy matters only if the packet itself was requested before; otherwise, the
+            // packet may have arrived first.
             let copy = self.at(asked).filter(|sent| sent.is_copy());
             let (is_copy, lost) = (copy.is_some(), copy.map_or(asked, |copy| copy.other));
             let tries_max = self.plan.tries_max;
@@ -183,7 +184,7 @@ impl Repairs {
         }
     }
 
-    /// Returns the channel to avoid, if any: the one on which the last copy of the packet was lost.
+    /// Returns the channel to avoid: the channel that lost the last copy of the next packet.
     pub(super) fn avoided(&mut self) -> Option<usize> {
         let &(place, _) = self.queue.front()?;
         let sent = self.at(place).filter(|sent| sent.other != Place::default())?;
@@ -227,11 +228,11 @@ impl Repairs {
     }
 
     /// Returns the next packet that the receiver still awaits at `there_at`, and the number of
-    /// packets skipped as late.
+    /// packets skipped as too late.
     pub(super) fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
         let mut late = 0;
         while let Some((place, until)) = self.queue.pop_front() {
-            // The history may have lost the packet while it was queued.
+            // The history may have dropped the packet in the meantime.
             let sent = self.at(place);
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
@@ -245,13 +246,13 @@ impl Repairs {
         (None, late)
     }
 
-    /// Releases memory once no sent packet is missing.
+    /// Releases memory once no packet is missing.
     pub(super) fn rest(&mut self) {
         (self.queue, self.redundant) = (VecDeque::new(), VecDeque::new());
         self.channels.iter_mut().for_each(SentHistory::clear);
     }
 
-    /// Counts an attempt to send a copy; returns the packet's pipe sequence number and length.
+    /// Counts a retransmission attempt; returns the packet's pipe sequence number and length.
     pub(super) fn copied(&mut self, place: Place, on: Place) -> Option<(u32, u32)> {
         let sent = self.at(place)?;
         (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
@@ -292,7 +293,7 @@ impl Repairs {
         self.sent((channel, on.1), (sequence, length_bytes), Some(place));
     }
 
-    /// Returns the pipe sequence number and length of a packet.
+    /// Returns the pipe sequence number and the length of a packet.
     pub(super) fn packet_at(&mut self, place: Place) -> Option<(u32, u32)> {
         self.at(place).map(|sent| (sent.sequence, sent.length_bytes))
     }
@@ -303,12 +304,12 @@ impl Repairs {
         }
     }
 
-    /// Whether copies may be sent on a channel without a window.
+    /// Returns whether a channel without congestion control may carry another copy.
     pub(super) fn has_room(&self, channel: usize) -> bool {
         self.room[channel] > 0
     }
 
-    /// Handles a NACK, which took `waited_ns` to arrive.
+    /// Handles a NACK; `waited_ns` is its one-way delay.
     pub(super) fn handle_nack(
         &mut self,
         now: Instant,
@@ -331,8 +332,8 @@ impl Repairs {
         Ok(())
     }
 
-    /// Returns the length of the next packet that fits; adds the number of skipped ones to
-    /// `too_long`.
+    /// Returns the length of the next packet that fits a channel; adds the number of skipped
+    /// packets to `too_long`.
     pub(super) fn next_fitting(
         &mut self,
         fits: impl Fn(u32) -> bool,
@@ -349,7 +350,7 @@ impl Repairs {
         None
     }
 
-    /// Handles a departure: copies on the channel that no report accounts for do not count as
+    /// Handles a channel's deactivation: copies on it that no report accounts for do not count as
     /// attempts.
     pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
@@ -375,7 +376,8 @@ impl Repairs {
     }
 }
 
-// The record of sent packets stays, because the caller keeps their payloads.
+// The corruption omits sequence numbers and lengths, because the caller stores the matching
+// payloads.
 #[cfg(test)]
 crate::corruption::corrupt!(Repairs: room, channels, queue, redundant);
 #[cfg(test)]
@@ -400,7 +402,7 @@ mod tests {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
-    /// Returns the next packet's channel, channel sequence number, and pipe sequence number.
+    /// Returns the channel, channel sequence number, and pipe sequence number of the next packet.
     pub(super) fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
         let place = repairs.next(NOW).0?;
         let (sequence, length_bytes) = repairs.copied(place, on).expect("it is remembered");
@@ -411,7 +413,7 @@ mod tests {
     #[test]
     fn missing_packet_is_retransmitted_by_its_pipe_number() {
         let mut repairs = repairs(4, 1);
-        // Channel 0 carries packets 0, 2, 4 of the pipe, channel 1 packets 1 and 3.
+        // Channel 0 carries packets 0, 2, 4 of the pipe, and channel 1 packets 1 and 3.
         for (channel, channel_sequence, sequence) in
             [(0, 0, 0), (1, 0, 1), (0, 1, 2), (1, 1, 3), (0, 2, 4)]
         {
@@ -420,7 +422,7 @@ mod tests {
         repairs.ask(LATER, (0, 1), 2, lost);
         repairs.ask(LATER, (1, 0), 1, lost);
         assert_eq!(next(&mut repairs, OTHER), Some((0, 1, 2)));
-        // The plan allows one attempt; numbers never sent are ignored.
+        // The plan allows one attempt; numbers that were never sent are ignored.
         repairs.ask(LATER, (0, 1), 1, lost);
         repairs.ask(LATER, (1, 2), 100, lost);
         assert_eq!(
@@ -442,7 +444,7 @@ mod tests {
         assert_eq!(next(&mut repairs, OTHER), None);
     }
 
-    /// Of four slots, packet 4 takes the one of packet 0.
+    /// With four slots, packet 4 replaces packet 0.
     #[test]
     fn evicted_packet_is_not_retransmitted() {
         for first in [0, u32::MAX - 1] {
@@ -498,8 +500,8 @@ mod tests {
 mod departed_tests {
     use super::tests::{LATER, OTHER, lost, next, repairs};
 
-    /// Copies in flight on channel 1 when it left do not count as attempts; copies that a report
-    /// accounted for do.
+    /// Copies in flight on channel 1 at its deactivation do not count as attempts; copies that a
+    /// report accounted for do.
     #[test]
     fn copy_on_a_departed_channel_is_not_an_attempt() {
         let mut repairs = repairs(4, 1);

@@ -1,11 +1,11 @@
-//! Resets: both ends begin a new epoch, and data waits until the receiver acknowledges it.
+//! Resets: both ends start a new epoch, and data waits until the receiver acknowledges it.
 //!
 //! ```text
 //!                 +-- every channel acknowledged; or one, and `wait` is over --+
 //!                 |                                                            v
 //!   start --> Resetting: Reset on every channel                               Open
 //!                 ^      that has not acknowledged, each `interval`            |
-//!                 +-- reset(), or a request of the receiver: the next epoch ---+
+//!                 +-- reset(), or the receiver's request: the next epoch ---+
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5, requires a reset after a crash; the
@@ -17,7 +17,7 @@ use super::SenderOptions;
 use crate::time::not_after;
 use crate::{ChannelSet, Discard, Epoch, Instant};
 
-/// Longest pause between accepted reset requests, in reset intervals.
+/// Maximum pause between accepted reset requests, in reset intervals.
 const PAUSES_MAX: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +64,14 @@ impl Resets {
         self.epoch
     }
 
-    /// Starts a reset; the epoch opens once all of `awaited` have acknowledged.
+    /// Starts a reset; the epoch opens once all `awaited` channels have acknowledged.
     pub(super) fn start(&mut self, epoch: Epoch, now: Instant, awaited: ChannelSet) {
         self.epoch = epoch;
         let (again_at, open_at) = (now, now.after(self.wait));
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
     }
 
-    /// Opens the epoch during a reset; returns the channels that have acknowledged.
+    /// Opens the epoch if a reset is under way; returns the channels that have acknowledged.
     pub(super) const fn open(&mut self) -> Option<ChannelSet> {
         let State::Resetting { acknowledged, .. } = self.state else { return None };
         self.state = State::Open;
@@ -93,9 +93,8 @@ impl Resets {
         *acknowledged != 0 && *awaited & !*acknowledged == 0
     }
 
-    /// Accepts a reset request; returns the epoch to reset to. Each request is followed by a pause,
-    /// which grows as they continue: delayed requests for epochs more than 2^31 apart could
-    /// otherwise cause endless resets.
+    /// Accepts a reset request; returns the new epoch. A growing pause follows each request:
+    /// otherwise, delayed requests for epochs more than 2^31 apart could cause endless resets.
     pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<Epoch, Discard> {
         if self.epoch.is_after(epoch) {
             return Err(Discard::StaleEpoch);
@@ -109,7 +108,8 @@ impl Resets {
             _ => self.interval,
         };
         self.heeded = Some((now, pause));
-        // A sender before a restart may have packets in flight in the epoch after the named one.
+        // This sender may, before a restart, have sent packets in the epoch after the requested
+        // one.
         Ok(if self.epoch == epoch { epoch.next() } else { epoch.next().next() })
     }
 

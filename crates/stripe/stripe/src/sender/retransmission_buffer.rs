@@ -1,10 +1,9 @@
-//! Buffer for packets that can be sent again, in the caller's memory.
 
 use gingham_fairq::CHANNELS_MAX;
 
 use crate::PACKETS_MAX;
 
-/// Buffer of recently sent packets, indexed by pipe sequence number.
+/// Buffer of packets that may be retransmitted, indexed by pipe sequence number.
 ///
 /// ```
 /// use gingham_stripe::RetransmissionBuffer;
@@ -17,16 +16,16 @@ use crate::PACKETS_MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetransmissionBuffer<P> {
-    /// Slots, whose number is a power of two and grows with use.
+    /// Slots; their number is a power of two and grows on demand.
     ring: Vec<Option<(u32, P)>>,
     most: usize,
 }
 
-/// Initial length, as in `repairs::history`.
+/// Initial number of slots, as in `repairs::history`.
 const FIRST: usize = 64;
 
 impl<P> RetransmissionBuffer<P> {
-    /// Creates a buffer for `packets`, rounded up to a power of two.
+    /// Creates a buffer for at least `packets` packets: the next power of two.
     pub fn new(packets: usize) -> Self {
         let most = packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two();
         Self { ring: empty(most.min(FIRST)), most }
@@ -37,7 +36,7 @@ impl<P> RetransmissionBuffer<P> {
         while self.ring.len() < self.most && self.is_taken(sequence) {
             let before = core::mem::take(&mut self.ring);
             self.ring = empty(2 * before.len());
-            // Packets in different slots stay in different slots when the ring grows.
+            // Packets in different slots keep different slots when the ring grows.
             for (number, packet) in before.into_iter().flatten() {
                 let place = self.place(number);
                 self.ring[place] = Some((number, packet));
@@ -57,7 +56,7 @@ impl<P> RetransmissionBuffer<P> {
         self.ring = empty(self.most.min(FIRST));
     }
 
-    /// Returns the packet with this pipe sequence number, if it is still stored.
+    /// Returns the packet with this pipe sequence number; `None` if it is no longer stored.
     pub fn get(&self, sequence: u32) -> Option<&P> {
         let kept = self.ring[self.place(sequence)].as_ref();
         kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)

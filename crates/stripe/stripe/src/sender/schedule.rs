@@ -1,26 +1,26 @@
-//! The schedule: the scheduler, the target quanta, and the changes under way.
+//! The scheduler, the target quanta, and quantum changes under way.
 //!
 //! ```text
-//!                 target                   reported as seen, from not reached
-//!   [as it is] ----------> [announced] ------------------------------------> [agreed]
-//!        ^                  |       ^                                           |
-//!        |                  +-------+ from reached: announced for a later round |
-//!        +--------------------------- from reached: the change holds -----------+
+//!             new target                  report confirms the change before its round
+//!   [unchanged] -----------> [announced] ------------------------------------> [agreed]
+//!     ^                  |     ^                                             |
+//!     |                  +-----+ its round came first: postponed             |
+//!     +------------------------------ its round came: in effect -------------+
 //! ```
 //!
-//! Each channel changes in a round of its own, announced by markers as part of its standing. A
-//! marker goes ahead of the first packet concerned: without loss the order is exact even if the
-//! acknowledgement is lost. Under loss the acknowledgement keeps the receiver from overestimating a
-//! channel. A quantum of 0 means that the channel is out.
+//! Each channel changes its quantum in a round of its own, announced by markers. A marker precedes
+//! the first affected packet, so that without loss the order is exact even if the acknowledgement
+//! is lost. Under loss, the acknowledgement keeps the receiver from overestimating a channel. A
+//! quantum of 0 means that the channel is inactive.
 //!
-//! In free order rounds do not advance and only distinguish changes, which take effect once
+//! In free order, rounds do not advance and only identify changes, which take effect once
 //! acknowledged. In strict order, the return of a channel is announced as many rounds ahead as
-//! recently passed within the time of an answer.
+//! recently passed during the time of an answer.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta constant.
 //!
-//! Invariants: the receiver knows every change before it takes effect; a channel is announced to go
-//! out only while another stays in.
+//! Invariants: the receiver knows every change before it takes effect; a channel's deactivation is
+//! announced only while another channel stays active.
 
 use core::time::Duration;
 
@@ -38,7 +38,7 @@ use crate::{
 const AHEAD_ROUNDS_MIN: u32 = 4;
 const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
-/// Largest distance in rounds between active channels of a valid scheduler; changes are announced
+/// Maximum distance in rounds between active channels of a valid scheduler; changes are announced
 /// less far ahead.
 pub(super) const ROUNDS_MAX: u32 = 1 << 20;
 
@@ -66,7 +66,7 @@ struct Passing {
 }
 
 impl Passing {
-    /// Measures an interval; called once in each.
+    /// Ends a measurement interval and starts the next one.
     fn look(&mut self, now: Instant, round: Round) {
         let span_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         if span_ns > 0 {
@@ -75,8 +75,8 @@ impl Passing {
         }
     }
 
-    /// Returns one and a half times the rounds expected within `answer`, at the rate since the last
-    /// interval began.
+    /// Returns 1.5 times the number of rounds expected within `answer`, at the rate since the start
+    /// of the previous interval.
     fn in_time(self, now: Instant, round: Round, answer: Duration) -> u32 {
         let since_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         let since = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
@@ -102,14 +102,13 @@ pub(super) struct Schedule<S> {
     initial: S,
     scheduler: S,
     order: Order,
-    /// Target quanta, 0 for channels that are to be out.
+    /// Target quanta; 0 for channels to be deactivated.
     targets: Vec<u32>,
     announced: Vec<Announced>,
     /// Channels with an unacknowledged quantum change.
     pending: ChannelSet,
     /// Channels with an acknowledged change that is not in effect yet.
     agreed: ChannelSet,
-    /// Number of rounds from an announcement to the effect of the change.
     ahead_rounds: u32,
     passing: Passing,
 }
@@ -184,7 +183,7 @@ impl<S: Numbered> Schedule<S> {
         self.agreed &= !(1 << channel);
     }
 
-    /// Restarts for a new epoch; markers of the former epoch are ignored.
+    /// Restarts for a new epoch.
     pub(super) fn restart(&mut self, present: ChannelSet) {
         self.check_targets(present);
         self.scheduler = self.initial.clone();
@@ -219,8 +218,8 @@ impl<S: Numbered> Schedule<S> {
         Ok(())
     }
 
-    /// Updates the targets from measured rates; returns whether they are new. A channel that is out
-    /// keeps its target.
+    /// Sets the targets to match measured rates; returns whether they are new. Inactive channels
+    /// keep their targets.
     pub(super) fn follow_shares(&mut self, now: Instant, paths: &mut Paths) -> bool {
         if self.is_changing() {
             paths.see_changes(now);
@@ -236,7 +235,7 @@ impl<S: Numbered> Schedule<S> {
         true
     }
 
-    /// Replaces invalid targets by the configured quanta; returns whether they were valid.
+    /// Replaces invalid targets by the configured quanta; returns whether the targets were valid.
     fn check_targets(&mut self, present: ChannelSet) -> bool {
         let quantum_min = self.scheduler.quantum_min();
         let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
@@ -277,7 +276,7 @@ impl<S: Numbered> Schedule<S> {
         standing
     }
 
-    /// Announces changes: first of channels that stay or become active, then of those that leave.
+    /// Announces changes: first for channels that stay or become active, then for deactivations.
     pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
         for goes in [false, true] {
             for channel in 0..self.targets.len() {
@@ -307,8 +306,8 @@ impl<S: Numbered> Schedule<S> {
         at.markers.ask(1 << channel);
     }
 
-    /// Returns how many rounds ahead to announce a change. For a channel that is out, an answer
-    /// takes at most as long as the rounds do, because others carry its load.
+    /// Returns how many rounds ahead to announce a change. For an inactive channel, this depends on
+    /// the time of an answer, because other channels carry its load.
     fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
         if self.is_in(channel) {
             return self.ahead_rounds;
@@ -317,7 +316,7 @@ impl<S: Numbered> Schedule<S> {
         self.ahead_rounds.min(self.passing.in_time(at.polled_at, self.round(), answer))
     }
 
-    /// Announces a change, unless it would take out the last active channel.
+    /// Announces a change, unless it would deactivate the last active channel.
     fn announce(&mut self, channel: usize, quantum_bytes: u32, at: &mut Circumstances<'_>) {
         if quantum_bytes == 0 && !self.others_stay(channel, at.presence) {
             if self.is_pending(channel) {
@@ -328,7 +327,7 @@ impl<S: Numbered> Schedule<S> {
         let (round, ahead_rounds) = (self.round(), self.ahead_rounds(channel, at));
         let soon = later(round.plus(ahead_rounds), self.reached(channel).next());
         let last = self.announced[channel].change.from;
-        // A distinct round distinguishes this change from earlier ones and from a departure.
+        // A distinct round distinguishes the change from earlier changes and deactivations.
         let is_near = last.ahead_of(soon).unsigned_abs() <= AHEAD_ROUNDS_MAX;
         let from = if is_near { later(soon, last.next()) } else { soon };
         let change = Change { from, quantum_bytes };
@@ -341,14 +340,15 @@ impl<S: Numbered> Schedule<S> {
         self.passing.look(now, self.scheduler.round());
     }
 
-    /// Returns the round of the channel's next packet, or the present one if the channel is out.
+    /// Returns the round of the channel's next packet; the present round if the channel is
+    /// inactive.
     fn reached(&self, channel: usize) -> Round {
         let standing = self.standing(channel);
         if standing.is_in() { standing.next.round } else { self.round() }
     }
 
-    /// Postpones a change that was not acknowledged before its round: announces it again, further
-    /// ahead unless the answer was lost.
+    /// Postpones a change that was not acknowledged before its round. It is announced again,
+    /// further ahead unless the answer was lost.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let Announced { change, at: announced_at, first_sent_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {
@@ -373,7 +373,7 @@ impl<S: Numbered> Schedule<S> {
         (0..self.channels()).any(stays)
     }
 
-    /// Handles the round of the last change that the receiver has seen.
+    /// Handles a report; `seen` is the round of the pending change that the receiver has seen.
     pub(super) fn agree(
         &mut self,
         channel: usize,
@@ -414,7 +414,8 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Completes changes that have taken effect; called after the scheduler charged a packet.
+    /// Completes changes that have taken effect; called after a packet was charged to the
+    /// scheduler.
     pub(super) fn follow_changes(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let holds = self.standing(channel).coming.is_none();
         if self.agreed & 1 << channel != 0 && holds {
@@ -429,8 +430,8 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Takes a channel out; returns the first round without it. Later announcements are for later
-    /// rounds.
+    /// Deactivates a channel; returns the first round without it. Later changes of the channel are
+    /// announced for later rounds.
     pub(super) fn take_out(&mut self, channel: usize) -> Option<Round> {
         let round = self.round();
         let next = later(round.next(), self.reached(channel));

@@ -1,47 +1,47 @@
 //! Quanta that follow the rates of their channels.
 //!
 //! ```text
-//!   shares as fractions of rates    observation                         target rate
-//!   channel 0  [=====|=|==]         has a queue: at its capacity        rate of arrivals
-//!   channel 1  [==     |  ]         gets less than its known rate       its known rate
-//!   channel 2  [=======|  ]         gets that, and waits for others     its controller's pacing rate
+//!   shares as fractions of rates    observation                           target rate
+//!   channel 0  [=====|=|==]         has a queue: runs at its capacity     arrival rate
+//!   channel 1  [==   |    ]         gets less than its known rate         known rate
+//!   channel 2  [=======|  ]         gets its known rate, and waits        pacing rate of its controller
 //!                      ^ rate of the pipe, which waits for channel 0
 //! ```
 //!
-//! In strict order, the channel with the largest share for its rate limits the pipe. If a channel
-//! has a queue, its arrival rate is its capacity. If it reaches its known rate and still waits for
-//! others, it may carry more. It then gets its controller's pacing rate: a quarter more during a
-//! probe, and up to twice as much during startup.
+//! In strict order, the channel with the largest share relative to its rate limits the pipe. If a
+//! channel has a queue, its arrival rate is its capacity. A channel that reaches its known rate and
+//! still waits for others may have more capacity. It then gets its controller's pacing rate: 1.25
+//! times the known rate during a probe, and up to twice the known rate during startup.
 //!
-//! If no channel holds the pipe up, the source sends less than the channels carry, and quanta stay.
-//! They also stay while the pipe waits for a window that is still growing.
+//! If the pipe waits for no channel, the source sends less than the channels can carry, and quanta
+//! stay unchanged. Quanta also stay unchanged while the pipe waits for a growing congestion window.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, set quanta in the ratio of known
-//! rates; following them is ours, with the gains of BBR.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, set quanta in proportion to known
+//! rates; adaptation is ours, with the gains of BBR.
 //!
-//! Invariants: a quantum is at least the longest packet and at most the plan's bound; relative to
-//! the share that grows most, none falls below a quarter at once.
+//! Invariants: a quantum is at least the maximum packet length and at most the plan's limit;
+//! relative to the share that grows most, no share falls below a quarter in one step.
 
 use gingham_congestion::units::{carried, percent_of, rate};
 
 use super::control::SharePlan;
 use super::units::{is_over, nanoseconds};
 
-/// Largest target during startup, in percent of the known rate: the window is twice the known
-/// capacity.
+/// Maximum target during startup, in percent of the known rate: the window is twice the
+/// bandwidth-delay product.
 const START_PERCENT: u64 = 200;
-/// Threshold below which a channel falls short of its known rate, in percent: between the pacing
-/// rate of a cruise, 99, and that of a probe held back by other channels, 81.
+/// Percentage of its known rate below which a channel falls short. It lies between the pacing rate
+/// of a cruising channel, 99, and that of a probing channel held back by others, 81.
 const NEARLY_PERCENT: u64 = 90;
-/// Rate relative to the last plan, in percent, from which it counts as growing.
+/// Percentage of the rate at the last plan from which a rate counts as growing.
 const GROWN_PERCENT: u64 = 125;
-/// Fraction of the span (1/4) for which the pipe must wait to count as held up.
+/// Fraction of the measurement (1/4) for which the pipe must wait to count as held up.
 const WAITED_SHARE: u64 = 4;
-/// Largest factor by which a plan reduces a share, relative to the channel that gains most.
+/// Maximum factor by which a plan reduces a share, relative to the channel that gains most.
 const LOSS_MAX: u64 = 4;
-/// Upper limit of a measurement: a round trip plus two samples.
+/// Maximum duration of a measurement: a round trip plus two samples.
 const WAIT_NS_MAX: u64 = 60_000_000_000;
-/// Smallest relative change of a share that is applied: 1/128.
+/// Smallest relative change of a share that is applied (1/128).
 const DIFFERENCE_SHARE: u64 = 128;
 
 /// Limits of plausible measurements: two years, and a count of 2^32.
@@ -53,16 +53,16 @@ const COUNT_MAX: u64 = 1 << 32;
 struct Seen {
     reports: u64,
     waited_ns: u64,
-    /// Time that the channel could have used while the pipe waited for another.
+    /// Time in which the channel could have sent while the pipe waited for another channel.
     idle_ns: u64,
-    /// Time by which everything sent before the last plan has arrived.
+    /// Time by which all packets sent before the last plan have arrived.
     settled_at_ns: u64,
-    /// Arrival time in ns and bytes received, in the first and the last report.
+    /// Report time in ns and bytes received, in the first and the last report.
     came: Option<((u64, u64), (u64, u64))>,
 }
 
 impl Seen {
-    /// Whether the counts are plausible, and can be increased and summed without overflow.
+    /// Returns whether the counts are plausible, so that they can be added without overflow.
     const fn is_sound(&self) -> bool {
         self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
     }
@@ -98,7 +98,7 @@ impl Shared {
         Some(rate(to.checked_sub(from)?, span_ns))
     }
 
-    /// Returns the target in bytes per second; the pipe was held up for all of `span_ns`.
+    /// Returns the target rate in bytes per second, given that the pipe was held up.
     fn target(&self, found: Found, span_ns: u64) -> u64 {
         let known = found.bytes_per_second.unwrap_or(0);
         let short = self.came().filter(|came| *came < percent_of(known, NEARLY_PERCENT));
@@ -116,7 +116,7 @@ impl Shared {
         self.is_in() && found.is_starting && rate >= percent_of(self.rate, GROWN_PERCENT)
     }
 
-    /// Whether the channel was idle for more than a tenth of the span.
+    /// Returns whether the channel was idle for more than a tenth of the span.
     const fn has_waited(&self, span_ns: u64) -> bool {
         self.seen.idle_ns.saturating_mul(100) > span_ns.saturating_mul(100 - NEARLY_PERCENT)
     }
@@ -132,14 +132,14 @@ pub(super) struct Found {
     pub(super) round_trip_ns: u64,
 }
 
-/// Minimum span of a rate measurement: longer than interrupt and frame coalescing shift arrivals.
+/// Minimum span of a rate measurement, to average out interrupt and frame coalescing.
 const SAMPLE_NS: u64 = 20_000_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     plan: SharePlan,
     longest_bytes: u32,
-    /// Start of the present measurement, and earliest end of it.
+    /// Start of the present measurement, and its earliest end.
     since_ns: u64,
     until_ns: u64,
     channels: Vec<Shared>,
@@ -175,14 +175,14 @@ impl Shares {
         seen.idle_ns = seen.idle_ns.saturating_add(span_ns);
     }
 
-    /// Sets the present quanta, 0 for channels that are out.
+    /// Sets the present quanta; 0 for inactive channels.
     pub(super) fn set_present(&mut self, quanta: impl Iterator<Item = u32>) {
         for (one, quantum) in self.channels.iter_mut().zip(quanta) {
             one.quantum_bytes = quantum.into();
         }
     }
 
-    /// Restarts the measurement, which lasts until earlier packets have arrived and two samples are
+    /// Restarts the measurement. It ends once earlier packets have arrived and two samples are
     /// taken.
     pub(super) fn restart_measurement(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
         let round_trips = self.channels.iter().enumerate().filter(|(_, one)| one.is_in());
@@ -245,8 +245,9 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// Limits reductions of targets: a few plans must be able to restore a share, and a round takes
-    /// as long as the channel with the largest share for its rate.
+    /// Limits reductions of targets, because a few plans must be able to restore a share. The
+    /// duration of a round is determined by the channel with the largest share relative to its
+    /// rate.
     fn bound_targets(&mut self) {
         let channels = &self.channels;
         // Target per byte of quantum, in hundredths.
@@ -259,7 +260,8 @@ impl Shares {
         }
     }
 
-    /// Sets the quanta for a round that suffices for the longest packet on the slowest channel.
+    /// Sets the quanta for a round in which the slowest channel can send a packet of maximum
+    /// length.
     fn set_quanta(&mut self) {
         let slowest = self.targets.iter().copied().filter(|target| *target > 0).min().unwrap_or(1);
         let longest_ns = u64::from(self.longest_bytes).saturating_mul(1_000_000_000) / slowest;
@@ -306,8 +308,8 @@ mod tests {
         }
     }
 
-    /// Returns shares after one report on each channel; the pipe waited `waits_ms` of 100 ms for
-    /// each.
+    /// Returns shares after one report on each channel; within 100 ms, the pipe waited `waits_ms`
+    /// for each channel.
     fn shares(quanta: &[u32], waits_ms: &[u64]) -> Shares {
         let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
         let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
@@ -330,7 +332,7 @@ mod tests {
         quanta.map(|quanta| quanta.to_vec())
     }
 
-    /// Rates of 1.5 and 3 MB/s, in rounds of a millisecond; the pipe is not held up.
+    /// Rates of 1.5 and 3 MB/s, in rounds of 1 ms; the pipe is not held up.
     #[test]
     fn quanta_match_channel_rates_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
@@ -338,14 +340,14 @@ mod tests {
         assert_eq!(plan(&mut shares, &[found(1_500_000), faster]), Some(vec![1_500, 3_000]));
     }
 
-    /// At 0.1 MB/s a packet of 1,000 bytes takes 10 ms.
+    /// At 0.1 MB/s, a packet of 1,000 bytes takes 10 ms.
     #[test]
     fn slowest_channel_sends_one_packet_per_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
     }
 
-    /// The second channel probes, and could have sent a quarter more.
+    /// The second channel probes, and could have sent 1.25 times as much.
     #[test]
     fn waiting_channel_gets_the_share_of_its_controller() {
         let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -356,8 +358,8 @@ mod tests {
         assert_eq!(plan(&mut other, &[found(1_000_000), starting]), Some(vec![1_000, 2_000]));
     }
 
-    /// A channel with a queue is at capacity, as are two that the pipe waits for in turn. A channel
-    /// that gets less than its known rate is given that rate.
+    /// A channel with a queue is at its capacity, as are two channels for which the pipe waits
+    /// alternately. A channel that gets less than its known rate is given that rate.
     #[test]
     fn share_above_the_known_rate_requires_a_cause() {
         let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -378,7 +380,7 @@ mod tests {
         assert_eq!(plan(&mut in_turn, &both), Some(vec![1_000, 1_000]));
     }
 
-    /// The rate of the channel that holds the pipe up has doubled since the last plan.
+    /// The rate of the channel that limits the pipe has doubled since the last plan.
     #[test]
     fn no_quanta_are_planned_while_a_startup_limits_the_pipe() {
         let starting = Found { is_starting: true, ..found(1_000_000) };
@@ -398,14 +400,14 @@ mod tests {
         assert_eq!(slower(false), Some(vec![1_500, 3_000]));
     }
 
-    /// A fall from 100 to 1 at once would be to a hundredth.
+    /// A change to the new ratio of 100 to 1 in one step would reduce the share to a hundredth.
     #[test]
     fn share_falls_by_a_factor_of_four_at_most() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(1_000_000), found(10_000)]), Some(vec![4_000, 1_000]));
     }
 
-    /// Quanta that differ by 1/150 stay; those that differ by 1/50 change.
+    /// Quanta that differ by 1/150 stay unchanged; quanta that differ by 1/50 change.
     #[test]
     fn small_differences_do_not_change_quanta() {
         let same = [found(1_500_000), found(1_500_000), found(1)];

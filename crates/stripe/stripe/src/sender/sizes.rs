@@ -1,4 +1,4 @@
-//! Frame sizes of the channels: configured, or found by probes.
+//! Maximum frame sizes of the channels: configured, or found by probes.
 //!
 //! ```text
 //!            3 base probes lost       acknowledged                  nothing left to probe
@@ -6,32 +6,32 @@
 //!      |  acknowledged            ^ ^                 ^   ^                               |       |
 //!      +------------------------- | | ----------------+   +------- PMTU_RAISE_TIMER ------+       |
 //!                                 | +------- black hole, or packet too big -----------------------+
-//!                                 +--------- back after death
+//!                                 +--------- return of a dead channel
 //! ```
 //!
-//! A probe is a marker padded with zeros; the report that echoes it acknowledges it. Its loss does
-//! not indicate congestion, and counts only once a later marker is answered.
+//! A probe is a marker padded with zeros, acknowledged by the report that echoes it. The loss of a
+//! probe does not indicate congestion, and counts only once a later marker is answered.
 //!
-//! The size of the bundle is the smallest of the active channels; longer packets use the channels
-//! that pass them. In strict order, a channel whose size falls is out until it passes the former
-//! size again.
+//! The size of the pipe is the minimum over the active channels; longer packets use only channels
+//! that pass them. In strict order, a channel whose size falls is inactive until it passes the
+//! former size again.
 //!
-//! Configured sizes are probed only if long packets vanish: the channel is then out until it passes
-//! one of that length.
+//! Configured sizes are probed only if all long packets are lost: the channel is then inactive
+//! until it passes a packet of that length.
 //!
 //! Two other sources report sizes:
 //!
 //! | source | statement | reliable | consequence |
 //! |---|---|---|---|
-//! | the network (ICMP) | longer frames do not pass | no, since anybody can send it | the size is probed |
-//! | our socket (`EMSGSIZE`) | this frame is too long | yes | the probe is lost, without three attempts |
+//! | the network (ICMP) | longer frames do not pass | no, since anybody can send such a message | the size is probed |
+//! | our socket (`EMSGSIZE`) | this frame is too long | yes | counts as a lost probe, without three attempts |
 //!
-//! Channels that carry any frame, such as TCP, are not probed.
+//! Channels that pass frames of any length, such as TCP, are not probed.
 //!
 //! Source: RFC 8899, sections 4.3 (black holes), 4.6 (packet too big messages) and 5 (states and
 //! timers).
 //!
-//! Invariant: order does not depend on sizes.
+//! Invariant: the delivery order does not depend on sizes.
 
 mod evidence;
 mod plan;
@@ -50,9 +50,9 @@ use search::Search;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// Whether to ask for a marker, whose answer shows that a probe alone is lost.
+    /// Whether a marker is needed, whose answer shows that only the probe was lost.
     pub(super) asks: bool,
-    /// Whether the base does not pass, and the channel must go out.
+    /// Whether the base size does not pass, so that the channel must be deactivated.
     pub(super) fails: bool,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Sizes {
     due: ChannelSet,
     /// Time of the next check; `None` if sizes are configured.
     next_at: Option<Instant>,
-    /// Channel of the last message, and its padded length.
+    /// Channel and padded length of the last message.
     padded: Option<(usize, u32)>,
     waiting_bytes: u32,
 }
@@ -172,18 +172,18 @@ impl Sizes {
         self.next_at = Some(now);
     }
 
-    /// Returns for how long a channel has lost all packets longer than those received, and when the
-    /// last was lost.
+    /// Returns the time for which a channel has lost all packets longer than those received, and
+    /// the send time of the last of these packets.
     pub(super) fn losing_for(&self, channel: usize) -> Option<(Duration, Instant)> {
         self.channels[channel].evidence.losing_for()
     }
 
-    /// Whether a channel lately lost long packets; copies should avoid it.
+    /// Returns whether a channel has recently lost long packets, so that copies should avoid it.
     pub(super) fn doubts(&self, channel: usize) -> bool {
         self.channels[channel].evidence.lost > 0
     }
 
-    /// Takes a channel out until it passes a frame of `frame_bytes`.
+    /// Marks a channel as inactive until it passes a frame of `frame_bytes`.
     pub(super) fn lose(&mut self, channel: usize, frame_bytes: u32) {
         let one = &mut self.channels[channel];
         (one.state, one.probe_bytes) = (SizeState::Error, frame_bytes);
@@ -194,8 +194,8 @@ impl Sizes {
         self.due &= !(1 << channel);
     }
 
-    /// Handles the return of a channel. One that was out for its size has passed a probe; any other
-    /// starts a new search.
+    /// Handles the return of a channel. A channel that was inactive because of its size has passed
+    /// a probe; any other channel starts a new search.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];
@@ -275,17 +275,17 @@ impl Sizes {
         self.due = 0;
     }
 
-    /// Whether a channel whose size falls can stay in with the smaller size.
+    /// Returns whether a channel stays active when its size falls.
     pub(super) fn may_shrink(&self) -> bool {
         self.plan.is_some() && self.order == Order::Free
     }
 
-    /// Returns the longest packet that all of `channels` pass, at most `most_bytes`.
+    /// Returns the maximum packet length that all of `channels` pass, at most `most_bytes`.
     pub(super) fn longest_on(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         channels_of(channels).map(|channel| self.longest_bytes(channel)).fold(most_bytes, u32::min)
     }
 
-    /// Returns the longest packet that all channels of known size pass, at most `most_bytes`.
+    /// Like `longest_on`, but only for channels of known size.
     pub(super) fn longest_known(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         let is_known = |channel: &usize| !self.channels[*channel].is_unknown;
         let known = channels_of(channels).filter(is_known);
@@ -304,7 +304,7 @@ impl Sizes {
         })
     }
 
-    /// Returns the size of a channel, limited to packets of `most_bytes`.
+    /// Returns the limits of a channel, with packets limited to `most_bytes`.
     pub(super) fn size(&self, channel: usize, most_bytes: u32) -> Size {
         let Search { state, frame_bytes, .. } = self.channels[channel];
         let longest_bytes = self.longest_bytes(channel).min(most_bytes);
@@ -329,7 +329,7 @@ impl Sizes {
         self.channels[channel].frame_bytes
     }
 
-    /// Starts probing the base of a channel that stays in despite a black hole.
+    /// Starts probing the base size of a channel that stays active despite a black hole.
     pub(super) fn confirm_base(&mut self, channel: usize) {
         if let Some(plan) = self.plan {
             let one = &mut self.channels[channel];
@@ -343,8 +343,8 @@ impl Sizes {
         self.plan.is_some()
     }
 
-    /// Checks the search of a channel. `probe_takes` is the wait for an answer (`PROBE_TIMER`, RFC
-    /// 8899, section 5.1.1), or none if the channel is out.
+    /// Advances the search of a channel. `probe_takes` is the wait for an answer (`PROBE_TIMER`,
+    /// RFC 8899, section 5.1.1); `None` if the channel is inactive.
     pub(super) fn check_channel(
         &mut self,
         now: Instant,
@@ -370,12 +370,13 @@ impl Sizes {
         Look { asks, fails }
     }
 
-    /// Returns the time stamp of a probe; it differs from a marker's, to distinguish their answers.
+    /// Returns the time stamp of a probe, which differs from a marker's to distinguish their
+    /// answers.
     pub(super) fn probe_at(now: Instant) -> Instant {
         now.after(Duration::from_nanos(1))
     }
 
-    /// Records a probe; its answer is awaited until `until`.
+    /// Records a probe, whose answer is awaited until `until`.
     pub(super) fn probe(&mut self, now: Instant, channel: usize, bytes: u32, until: Instant) {
         let one = &mut self.channels[channel];
         (one.sent_at, one.until, one.is_passed) = (Some(Self::probe_at(now)), until, false);
@@ -383,8 +384,9 @@ impl Sizes {
         self.next_at = self.next_at.map(|at| at.min(until));
     }
 
-    /// Handles a reported size. It is used, by probing it, only below the size of the channel or of
-    /// the probe (RFC 8899, section 4.6). Returns whether the size of the channel is in doubt.
+    /// Handles a size reported by the network. It is ignored unless it is below the channel's size
+    /// or the probe; otherwise, it is probed (RFC 8899, section 4.6). Returns whether it
+    /// contradicts the channel's size.
     pub(super) fn handle_too_big(
         &mut self,
         now: Instant,
@@ -414,8 +416,8 @@ impl Sizes {
         self.channels[channel].confirm(frame_bytes.max(base_bytes), too_long_bytes);
     }
 
-    /// Handles the refusal of a frame; returns whether such frames passed before, in which case a
-    /// channel that cannot shrink goes out.
+    /// Handles a refused frame; returns whether such frames passed before. In that case, a channel
+    /// whose size cannot fall is deactivated.
     pub(super) fn handle_refused(
         &mut self,
         now: Instant,
@@ -425,12 +427,11 @@ impl Sizes {
         let one = self.channels.get(channel).ok_or(SizeError::NoSuchChannel)?;
         let plan = self.plan.as_ref().ok_or(SizeError::Configured)?;
         self.next_at = Some(now);
-        // If not even the base passes, the search takes the channel out.
+        // If even the base size does not pass, the search deactivates the channel.
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)
     }
 
-    /// Continues the search below a refused frame; starts from the base if such frames passed
-    /// before.
+    /// Continues the search below a refused frame, from the base size if such frames passed before.
     pub(super) fn refuse(&mut self, now: Instant, channel: usize, frame_bytes: u32) {
         let plan = self.plan.as_ref().expect("only probed sizes are refused");
         self.channels[channel].refuse(now, frame_bytes, plan);

@@ -1,4 +1,4 @@
-//! Tests that concern several parts of the sender.
+//! Tests that involve several parts of the sender.
 
 use gingham_fairq::SurplusRoundRobin;
 
@@ -118,7 +118,7 @@ fn strict_order_run_is_the_rest_of_a_turn() {
     assert_eq!(sender.poll_transmit(now), run(1, 2_000));
 }
 
-/// A millisecond at 4 MB/s is 4,000 bytes; the run ends with the packet that exceeds them.
+/// One millisecond at 4 MB/s is 4,000 bytes; the run ends with the packet that exceeds this limit.
 #[test]
 fn free_order_run_is_one_millisecond_at_the_pace() {
     let control = ControlPlan { by: Controlled::FixedRate(4_000_000), ..ControlPlan::default() };
@@ -150,8 +150,8 @@ fn reset_is_sent_on_a_channel_corrupted_to_dead() {
     assert_eq!(sender.poll_message(again), None);
 }
 
-/// Runs a sender on an interface that accepts frames of `takes` bytes; returns the lengths of the
-/// probes on the first channel.
+/// Runs a sender whose first channel accepts frames of `takes` bytes; returns the lengths of the
+/// probes on this channel.
 fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     let mut probes = Vec::new();
     for milliseconds in from_ms..from_ms + 40 {
@@ -220,7 +220,7 @@ fn channel_passing_all_sizes_is_neither_probed_nor_limited() {
     assert_eq!(sender.size(1).state, SizeState::Base);
 }
 
-/// As long as nothing is known, any packet that the scheduler accepts may fit.
+/// Until a size is known, any packet that the scheduler accepts may fit.
 #[test]
 fn channel_limits_the_bundle_once_its_size_is_known() {
     let (mut sender, now) = (probing(1_500, 1_512, Instant::ORIGIN), Instant::ORIGIN);

@@ -1,4 +1,4 @@
-//! Spans and waits in nanoseconds.
+//! Time spans in nanoseconds.
 
 use core::time::Duration;
 
@@ -6,7 +6,8 @@ pub(super) fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether a wait is over; one longer than `most_ns` was corrupted and counts as over.
+/// Returns whether a wait is over; a remaining wait longer than `most_ns` was corrupted and counts
+/// as over.
 pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
     now_ns >= until_ns || until_ns - now_ns > most_ns
 }

@@ -1,25 +1,24 @@
-//! Reasons why channels are idle.
 
 /// Reason why a channel carries no packet at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The channel does not exist.
     Absent,
-    /// The other end has not acknowledged the epoch.
+    /// The receiver has not acknowledged the epoch yet.
     Resetting,
-    /// The other end does not answer on the channel.
+    /// The receiver does not answer on the channel.
     Silent,
-    /// Frames of the required length do not pass the channel.
+    /// Frames of the required size do not pass the channel.
     Size,
     /// The target quantum of the channel is 0.
     Planned,
-    /// The other end has not acknowledged that the channel is in.
+    /// The receiver has not acknowledged that the channel is active.
     Announced,
-    /// The link accepts no packet at present.
+    /// The channel's link accepts no packets at present.
     Link,
-    /// The other end has no room for the packet.
+    /// The receiver has no room for the packet.
     Credit,
-    /// The channel is in quarantine because of its losses.
+    /// The channel is in quarantine because of heavy loss.
     Losses,
     /// The waiting packet is too long for the channel.
     Length,
@@ -27,6 +26,6 @@ pub enum Wait {
     Window,
     /// The pacing rate delays the next packet.
     Pacing,
-    /// In strict order, another channel has the turn.
+    /// In strict order, it is another channel's turn.
     Turn,
 }

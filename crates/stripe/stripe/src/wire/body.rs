@@ -1,6 +1,6 @@
-//! Message bodies, with the fields listed in the table in `wire`.
+//! Encoding and decoding of message bodies; the table in `wire` lists the fields.
 //!
-//! Invariant: writing and parsing traverse the same fields in the same order.
+//! Invariant: encoding and decoding use the same field order.
 
 use gingham_fairq::{Change, Number, Round, Standing};
 
@@ -9,10 +9,10 @@ use crate::{Departure, Instant, Kind, Marker, Nack, Report};
 
 pub(super) const BODY_BYTES_MAX: usize = 60;
 
-/// Flag: the fields called coming are present.
+/// Flag: the "coming" fields (a pending quantum change) are present.
 const COMING: u16 = 1;
 
-/// Flag: the number of times that the limit has fallen is odd.
+/// Flag: the credit limit has fallen an odd number of times.
 const LOWERED: u16 = 2;
 
 pub(super) const fn length(code: u8) -> Result<usize, WireError> {
@@ -27,7 +27,7 @@ pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     }
 }
 
-/// Writes the body; returns the code of its kind, the flags and the length.
+/// Encodes a message body; returns its type code, the flags and the length in bytes.
 pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     let mut fields = Writer { to, at: 0 };
     let (code, flags) = match *kind {
@@ -46,7 +46,7 @@ pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     (code, flags, fields.at)
 }
 
-/// Parses a body, which must have the length of its kind.
+/// Decodes a message body, which must have the length of its type.
 pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<Kind, WireError> {
     if flags & !(COMING | LOWERED) != 0 || (flags != 0 && !matches!(code, 1 | 7)) {
         return Err(WireError::NotZero);
@@ -220,7 +220,7 @@ fn flags(is_coming: bool, lowered: bool) -> u16 {
     (u16::from(is_coming) * COMING) | (u16::from(lowered) * LOWERED)
 }
 
-/// Returns a field if its flag is set; without the flag it must be zero.
+/// Returns the field if its flag is set; otherwise the field must be zero.
 fn if_there<T: Default + PartialEq>(flags: u16, field: T) -> Result<Option<T>, WireError> {
     if flags & COMING != 0 {
         Ok(Some(field))

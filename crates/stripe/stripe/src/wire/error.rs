@@ -1,4 +1,3 @@
-//! Reasons for rejecting bytes that are not a message.
 
 use thiserror::Error;
 
@@ -6,7 +5,7 @@ use gingham_fairq::CHANNELS_MAX;
 
 pub(crate) const VERSION: u8 = 4;
 
-/// Reason for rejecting bytes that are not a message.
+/// Reason for rejecting bytes as a message or header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
     /// The message is truncated.
@@ -15,44 +14,44 @@ pub enum WireError {
         /// Number of bytes present.
         length: usize,
     },
-    /// Wrong first two bytes.
+    /// The first two bytes are not `GS`.
     #[error("the first two bytes are not those of a message")]
     BadMagic,
-    /// Unknown version.
+    /// The version is unknown.
     #[error("version {version} is unknown; expected {VERSION}")]
     BadVersion {
-        /// The version.
+        /// Received version.
         version: u8,
     },
-    /// Wrong checksum.
+    /// The checksum does not match.
     #[error("the checksum does not match")]
     BadChecksum,
-    /// Unknown kind.
+    /// The type code is unknown.
     #[error("kind {kind} is unknown")]
     BadKind {
-        /// The kind.
+        /// Received type code.
         kind: u8,
     },
-    /// A channel index out of range, or too many channels.
+    /// The channel index is out of range, or there are too many channels.
     #[error("channel {channel} of {channels}; at most {CHANNELS_MAX} are numbered from 0")]
     BadChannel {
-        /// Channel, from 0.
+        /// Channel index, from 0.
         channel: u8,
         /// Number of channels.
         channels: u8,
     },
-    /// A deficit larger than the quantum, or on a channel that is out.
+    /// The deficit exceeds the quantum, or an active channel has a deficit of 0.
     #[error("a deficit of {deficit_bytes} at a quantum of {quantum_bytes}")]
     BadDeficit {
-        /// The deficit.
+        /// Received deficit, in bytes.
         deficit_bytes: u32,
-        /// The quantum.
+        /// Received quantum, in bytes.
         quantum_bytes: u32,
     },
-    /// A NACK for zero packets.
+    /// A NACK requests no packets.
     #[error("a NACK names no packets")]
     EmptyNack,
-    /// A field that must be zero is not.
+    /// A reserved or unused field is not zero.
     #[error("a field that must be zero is not")]
     NotZero,
 }

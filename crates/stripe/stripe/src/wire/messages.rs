@@ -4,7 +4,7 @@
 //!   | message | message | ... | zeros: padding |
 //! ```
 //!
-//! Invariant: any bytes yield messages, then at most one [`WireError`].
+//! Invariant: any input yields zero or more messages, then at most one [`WireError`].
 
 use super::WireError;
 use crate::Message;

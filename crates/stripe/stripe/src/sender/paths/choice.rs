@@ -1,19 +1,19 @@
 //! Choice of the channel for a packet.
 //!
 //! ```text
-//!   rank 0   channel 0   no room, but room soon        ---> waited for
-//!            channel 1   no room, busy for too long         passed over
-//!   rank 1   channel 2   room                          ---> taken only if no channel is waited for
+//!   rank 0   channel 0   no room, but room soon    ---> waited for
+//!            channel 1   no room, busy for too long     skipped
+//!   rank 1   channel 2   room                          ---> taken unless an earlier rank is waited for
 //! ```
 //!
-//! The rank of a channel is its priority, or its minimum round-trip time for packets of class
-//! `Fastest`. A packet goes to the first rank with room or a channel that is **waited for**; within
-//! the rank, to the earliest expected delivery. A busy channel is waited for until its queue counts
-//! as a standing one (see `patience_ns`): expensive channels do not carry single bursts. The
-//! fastest channel is waited for if its pacing rate admits a packet within that time; if its window
-//! is full, until that time after its last report.
+//! The rank of a channel is its priority or, for packets of class `Fastest`, its minimum round-trip
+//! time. A packet takes the first rank that has room or is **waited for**; within the rank, the
+//! channel with the earliest expected delivery. A busy channel is waited for until its queue counts
+//! as a standing queue (see `patience_ns`), so that short bursts do not use expensive channels. For
+//! class `Fastest`, a channel is waited for if its pacing rate admits a packet within that time or,
+//! if its window is full, for that time after its last report.
 //!
-//! With equal priorities, and no packet of class `Fastest`, no channel is waited for.
+//! With equal priorities and without class `Fastest`, no channel is waited for.
 
 use gingham_congestion::Path;
 
@@ -21,18 +21,18 @@ use super::{Paths, Run};
 use crate::Instant;
 use crate::sender::class::Class;
 
-/// CoDel's target and interval (RFC 8289, sections 4.3 and 4.4): limits of `patience_ns`.
+/// Limits of `patience_ns`: CoDel's target and interval (RFC 8289, sections 4.3 and 4.4).
 const STANDING_NS_MIN: u64 = 5_000_000;
 const STANDING_NS_MAX: u64 = 100_000_000;
 
-/// Returns how long a busy channel is waited for: a round trip, as long as feedback and an initial
-/// burst take.
+/// Returns how long to wait for a busy channel: one round trip, which covers feedback and an
+/// initial burst.
 fn patience_ns(path: &Path) -> u64 {
     path.round_trip().least_ns().clamp(STANDING_NS_MIN, STANDING_NS_MAX)
 }
 
 impl Paths {
-    /// Returns the channel for a packet: if possible, that of the present run.
+    /// Returns the channel for a packet, preferably the channel of the present run.
     #[inline]
     pub(in crate::sender) fn choose(
         &self,
@@ -51,7 +51,7 @@ impl Paths {
         self.choose_anew(now_ns, class, takes)
     }
 
-    /// Chooses without regard to the present run; called once per run, hence not inlined.
+    /// Ignores the present run. Not inlined, because it is called once per run.
     #[inline(never)]
     fn choose_anew(
         &self,
@@ -74,7 +74,7 @@ impl Paths {
         self.has_levels || class == Class::Fastest
     }
 
-    /// Returns the rank of a channel: the lowest is first, an unknown round trip last.
+    /// Returns the rank of a channel: the lowest is first; an unknown round-trip time ranks last.
     fn rank(&self, class: Class, channel: usize) -> u64 {
         match class {
             Class::Fastest => match self.channels[channel].round_trip().least_ns() {
@@ -121,7 +121,7 @@ impl Paths {
         if self.choose_anew(now_ns, class, &takes).is_some() {
             return None;
         }
-        // Times when a channel gets room, or the wait for one without room ends.
+        // Times at which a channel gets room, or the wait for a busy channel ends.
         let times = channels.flat_map(|channel| {
             let path = &self.channels[channel];
             let until_ns = self.awaited_until_ns(now_ns, class, channel);
@@ -139,7 +139,7 @@ mod tests {
     use Class::{Fastest, Redundant, Spread};
 
     /// With one-way delays of 5 and 20 ms and thirty packets in flight, the first channel delivers
-    /// in 25 ms.
+    /// a packet after 26 ms.
     #[test]
     fn packet_takes_the_channel_of_earliest_arrival() {
         let mut paths = paths(&[10, 40]);
@@ -179,7 +179,7 @@ mod tests {
         );
     }
 
-    /// With a backlog of 100 ms, packets wait for the cheap channel for its round trip of 20 ms.
+    /// With a constant backlog, packets wait for the cheap channel for its round trip of 20 ms.
     #[test]
     fn expensive_channel_is_used_after_one_rtt_of_backlog() {
         let mut paths = paths(&[20, 20]);
@@ -203,8 +203,7 @@ mod tests {
         assert_eq!(paths.choose(at(100), Spread, |channel| channel == 1), Some(1), "it is out");
     }
 
-    /// If the window of the fastest channel is full, packets wait for it for 10 ms from its last
-    /// report.
+    /// If the window of the fastest channel is full, packets wait for 10 ms after its last report.
     #[test]
     fn fastest_channel_is_waited_for_while_it_reports() {
         let mut paths = paths(&[40, 10, 20]);
@@ -213,7 +212,7 @@ mod tests {
         assert_eq!(paths.choose(at(50), Fastest, |_| true), None);
         assert_eq!(paths.next_at(at(50), Fastest, |_| true), Some(at(51)));
         assert_eq!(paths.choose(at(50), Spread, |_| true), Some(2));
-        // The data exceed the window: a second at a megabyte per second, and ten packets.
+        // The data in flight exceed the window: one second at 1 MB/s, plus ten packets.
         (0..1_100).for_each(|_| paths.channels[1].sent(51 * MILLISECOND, 1_000));
         assert_eq!(paths.choose(at(150), Fastest, |_| true), Some(2));
         assert_eq!(paths.choose(at(150), Fastest, |channel| channel != 2), Some(0));

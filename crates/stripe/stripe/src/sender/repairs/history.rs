@@ -1,16 +1,16 @@
-//! Recent packets of a channel, which can still be requested.
+//! Recently sent packets of a channel, which can be retransmitted.
 //!
-//! Invariants: the length of the ring is a power of two, so that numbers keep their slots across
+//! Invariant: the ring length is a power of two, so that sequence numbers keep their slots across
 //! the wrap.
 
 use super::Sent;
 use crate::tag::ahead;
 
-/// Initial length, for the packets in flight on a slow channel: 64 packets of 1,400 bytes are 9 ms
-/// of 80 Mbit/s.
+/// Initial ring length, for the packets in flight on a slow channel: 64 packets of 1,400 bytes take
+/// 9 ms at 80 Mbit/s.
 const FIRST: usize = 64;
 
-/// Ring of sent packets; the newest is at `next - 1`.
+/// Ring buffer of sent packets; the newest has sequence number `next - 1`.
 #[derive(Clone, Debug)]
 pub(super) struct SentHistory {
     pub(super) ring: Vec<Sent>,
@@ -20,13 +20,13 @@ pub(super) struct SentHistory {
 }
 
 impl SentHistory {
-    /// Creates a history for `packets`, rounded up to a power of two.
+    /// Creates a history of at least `packets` packets: the next power of two.
     pub(super) fn new(packets: usize) -> Self {
         let most = packets.next_power_of_two();
         Self { ring: vec![Sent::default(); most.min(FIRST)], next: 0, count: 0, most }
     }
 
-    /// Iterates over the numbers in the history, newest first.
+    /// Iterates over the sequence numbers in the history, newest first.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
         let (next, kept) = (self.next, count(self.count.min(self.ring.len())));
         (1..=kept).map(move |age| next.wrapping_sub(age))

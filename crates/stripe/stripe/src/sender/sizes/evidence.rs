@@ -1,14 +1,14 @@
-//! Evidence of a black hole: a channel that passes markers and loses longer packets.
+//! Evidence of a black hole: a channel that passes markers, but loses longer packets.
 //!
 //! ```text
 //!   sent       190  1500  190  1500   marker   190  1500 ...    1500: longer than any received
-//!   received   190        190         marker   190              counted; sixteen are enough
-//!              report: the longest was 190
+//!   received   190        190         marker   190              counted; sixteen suffice
+//!              report: longest is 190
 //! ```
 //!
-//! Packets longer than the longest received recently, known from reports, are counted. Once a
-//! report answers a marker behind them, they are known to be lost. The arrival of a longer packet
-//! restarts the count: a channel with random loss is suspected only if it loses sixteen in a row.
+//! Reports contain the longest length received recently. Longer packets are counted, and known to
+//! be lost once a report answers a later marker. The arrival of a longer packet restarts the count,
+//! so that random loss arouses suspicion only after sixteen losses in a row.
 //!
 //! Source: RFC 8899, section 4.3.
 
@@ -16,23 +16,23 @@ use core::time::Duration;
 
 use crate::{Instant, Report};
 
-/// Number of consecutive losses that are evidence; at a loss rate of two thirds, chance causes them
-/// once in 700 times.
+/// Number of consecutive losses that are evidence; at a loss rate of 2/3, the probability of such a
+/// run is 1 in 700.
 pub(super) const LOST_MIN: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
-    /// Longest packet received since the count began.
+    /// Longest packet received since the count started, in bytes.
     pub(super) passed_bytes: u32,
-    /// Packets longer than that sent since then: their number, maximum length, and the time of the
+    /// Packets sent since then that are longer: number, maximum length in bytes, and time of the
     /// first.
     pub(super) packets: u32,
     pub(super) longest_bytes: u32,
     pub(super) since: Option<Instant>,
     pub(super) last_at: Instant,
-    /// Time of a marker, the number of longer packets before it, and the time of the last of them.
+    /// Time of a marker, number of longer packets before it, and time of the last of them.
     pub(super) marked: Option<(Instant, u32, Instant)>,
-    /// Number of longer packets known to be lost, and the time of the last.
+    /// Number of longer packets known to be lost, and send time of the last.
     pub(super) lost: u32,
     pub(super) lost_until: Option<Instant>,
 }
@@ -73,7 +73,7 @@ impl Evidence {
     pub(super) fn repair_state(&mut self, now: Instant, span_max: Duration) {
         self.since = self.since.map(|at| at.min(now));
         self.lost_until = self.lost_until.map(|at| at.min(now));
-        // A marker in the future, or one that should have been answered, is discarded.
+        // Discards a marker from the future, or one that should have been answered by now.
         self.marked = self.marked.filter(|(at, ..)| *at <= now && now <= at.after(span_max));
     }
 }
@@ -95,7 +95,7 @@ mod tests {
         Report { echo: at(echo_ms), longest_bytes, ..Report::default() }
     }
 
-    /// Sends 190 and 1,500 bytes alternately, one packet each millisecond, and a marker each 10 ms.
+    /// Sends 190 and 1,500 bytes alternately, one packet per ms, and a marker every 10 ms.
     fn in_turn(evidence: &mut Evidence, from_ms: u64, until_ms: u64) {
         for now in from_ms..until_ms {
             evidence.sent(at(now), if now % 2 == 1 { 190 } else { 1_500 });
@@ -105,9 +105,9 @@ mod tests {
         }
     }
 
-    /// Only packets of 190 bytes arrive. The report of 12 ms restarts the count; packets of 1,500
-    /// bytes, sent at 12, 14 ms and so on, are lost. The marker of 19 ms has 4 of them before it;
-    /// that of 49 ms, the first after the answer, has 19, up to 48 ms.
+    /// Only packets of 190 bytes arrive. The report at 12 ms restarts the count; packets of 1,500
+    /// bytes, sent at 12 ms, 14 ms and so on, are lost. Four of them precede the marker at 19 ms.
+    /// After the answer, the next marker is sent at 49 ms; 19 lost packets precede it, up to 48 ms.
     #[test]
     fn lost_long_packets_are_counted() {
         let mut evidence = Evidence::default();

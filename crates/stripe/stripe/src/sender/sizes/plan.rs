@@ -1,17 +1,17 @@
-//! Plan of a size search, and its results.
 
 use core::time::Duration;
 
 use crate::{MESSAGE_BYTES_MAX, OptionsError};
 
-/// Interval at which the search ends: MTUs of links are multiples of four.
+/// Size interval at which the search ends: MTUs of links are multiples of four.
 const STEP_BYTES: u32 = 4;
 
-/// Common sizes: Ethernet; PPPoE (RFC 2516); WireGuard (1,500 less 80); a usual setting of tunnels;
+/// Common MTUs: Ethernet; PPPoE (RFC 2516); WireGuard (1,500 less 80); a usual setting of tunnels;
 /// the minimum of IPv6 (RFC 8200, section 5).
 const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 
-/// Search for the longest frame of each channel: a packet with its tag, or a message (RFC 8899).
+/// Plan of the search for the maximum frame size of each channel (RFC 8899). A frame is a packet
+/// with its tag, or a message.
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -32,26 +32,26 @@ const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizePlan {
-    /// `BASE_PLPMTU`, in bytes: a frame size that every channel passes.
+    /// `BASE_PLPMTU`, in bytes: a frame size assumed to pass every channel.
     pub base: u32,
-    /// `MAX_PLPMTU`, in bytes: the longest frame probed.
+    /// `MAX_PLPMTU`, in bytes: the maximum frame size probed.
     pub max: u32,
-    /// Bytes that a channel puts before a frame: 28 for UDP over IPv4, 48 over IPv6, 0 for bare
-    /// frames.
+    /// Header bytes before a frame: 28 for UDP over IPv4, 48 for UDP over IPv6, 0 for bare frames.
     pub headers: u32,
-    /// `PMTU_RAISE_TIMER`: time from the end of a search to the next.
+    /// `PMTU_RAISE_TIMER`: time from the end of a search to the start of the next.
     pub raise: Duration,
 }
 
 impl Default for SizePlan {
-    /// Defaults of RFC 8899, section 5.1, with at most 1,500 bytes.
+    /// Defaults of RFC 8899, section 5.1, with a maximum of 1,500 bytes.
     fn default() -> Self {
         Self { base: 1_200, max: 1_500, headers: 0, raise: Duration::from_secs(600) }
     }
 }
 
 impl SizePlan {
-    /// Checks that the base fits a message and a packet of one byte.
+    /// Checks that the base size fits a message and does not exceed the maximum, and that `raise`
+    /// is positive.
     pub(in crate::sender) fn check(&self) -> Result<(), OptionsError> {
         if self.raise.is_zero() {
             Err(OptionsError::Zero { option: "sizes.raise" })
@@ -62,7 +62,7 @@ impl SizePlan {
         }
     }
 
-    /// Returns the size that counts as too long before anything is known.
+    /// Returns the initial size that counts as too long.
     pub(super) const fn beyond(&self) -> u32 {
         self.max.saturating_add(1)
     }
@@ -80,27 +80,27 @@ impl SizePlan {
     }
 }
 
-/// State of a size search, as in RFC 8899, section 5.2.
+/// State of a size search (RFC 8899, section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeState {
-    /// The search confirms the base, or a size reported as the longest.
+    /// The base size, or a size reported by the network, is being confirmed.
     Base,
-    /// The search probes larger sizes.
+    /// Larger sizes are being probed.
     Searching,
-    /// The size is the largest that passes, or is configured.
+    /// The maximum size is known or configured.
     SearchComplete,
-    /// The base does not pass; in strict order, the former size does not.
+    /// The base size, or in strict order the former size, does not pass.
     Error,
 }
 
-/// Limits of the frames of a channel.
+/// Frame and packet limits of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// State of the search.
     pub state: SizeState,
-    /// Longest frame in bytes, tag included: the PLPMTU.
+    /// Maximum frame size, including the tag, in bytes: the PLPMTU.
     pub frame_bytes: u32,
-    /// Longest packet, in bytes.
+    /// Maximum packet length, in bytes.
     pub longest_bytes: u32,
 }
 
@@ -108,7 +108,7 @@ pub struct Size {
 mod tests {
     use super::*;
 
-    /// Returns the sizes probed on a path that passes `path` bytes, and the size found.
+    /// Returns the sizes probed on a path that passes `path` bytes, and the resulting size.
     fn probes(plan: &SizePlan, path: u32) -> (Vec<u32>, u32) {
         let (mut passes, mut too_long, mut probes) = (plan.base, plan.beyond(), Vec::new());
         while let Some(bytes) = plan.next_probe(passes, too_long) {

@@ -1,10 +1,10 @@
-//! The size search of one channel (RFC 8899, section 5).
+//! Size search of a channel (RFC 8899, section 5).
 
 use super::evidence::{Evidence, LOST_MIN};
 use super::plan::{SizePlan, SizeState};
 use crate::Instant;
 
-/// Maximum number of probes of a size (`MAX_PROBES`, RFC 8899, section 5.1.2).
+/// Maximum number of probes per size (`MAX_PROBES`, RFC 8899, section 5.1.2).
 const PROBES_MAX: u8 = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Search {
     pub(super) frame_bytes: u32,
     /// Smallest size known not to pass; initially above the maximum.
     pub(super) too_long_bytes: u32,
-    /// Size being probed; 0 for none.
+    /// Size being probed; 0 if none is.
     pub(super) probe_bytes: u32,
     /// Time stamp of the probe under way, the end of the wait (`PROBE_TIMER`), and whether a later
     /// marker has been answered.
@@ -22,7 +22,7 @@ pub(super) struct Search {
     pub(super) is_passed: bool,
     pub(super) lost: u8,
     pub(super) raise_at: Instant,
-    /// Whether nothing but the base of the channel is known.
+    /// Whether only the base size is known to pass.
     pub(super) is_unknown: bool,
     pub(super) evidence: Evidence,
 }
@@ -33,7 +33,7 @@ impl Search {
         self.evidence = Evidence::default();
     }
 
-    /// Restarts the search by probing this size before any larger one.
+    /// Restarts the search by probing this size first.
     pub(super) fn confirm(&mut self, frame_bytes: u32, too_long_bytes: u32) {
         self.forget();
         (self.state, self.is_unknown) = (SizeState::Base, false);
@@ -65,7 +65,7 @@ impl Search {
         } else if frame_bytes > plan.base {
             self.confirm(plan.base, frame_bytes);
         } else {
-            // The present probe stays under way; its timer delays the next one.
+            // The present probe stays under way; its timer delays the next probe.
             (self.state, self.frame_bytes, self.probe_bytes) =
                 (SizeState::Error, plan.base, plan.base);
         }
@@ -75,7 +75,7 @@ impl Search {
         self.forget();
         self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
         if self.state == SizeState::Error {
-            // The path has changed since then.
+            // The path may have changed since the larger sizes failed.
             self.too_long_bytes = plan.beyond();
         }
         if self.state == SizeState::SearchComplete {
@@ -85,7 +85,7 @@ impl Search {
         }
     }
 
-    /// Handles the failure of a size: three lost probes, or one in a black hole.
+    /// Handles the failure of a size: three lost probes, or one lost probe in a black hole.
     pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
         self.is_unknown = false;
         let is_of_present = self.probe_bytes <= self.frame_bytes;
@@ -108,7 +108,8 @@ impl Search {
         }
     }
 
-    /// Whether consecutive losses and the lost probe of the present size rule out chance.
+    /// Returns whether consecutive packet losses and the lost probe of the present size rule out
+    /// chance.
     pub(super) fn is_in_black_hole(&self) -> bool {
         let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
