@@ -103,7 +103,6 @@ impl Seen {
     }
 }
 
-/// Counter of round trips, based on delivered bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     /// Count of delivered bytes at which the next round starts.
@@ -139,6 +138,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
+    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub fn new(parameters: BbrParameters, longest_bytes: u64) -> Self {
         let longest_bytes = longest_bytes.max(1);
         let initial_bytes = parameters.initial_cwnd_packets.max(1).saturating_mul(longest_bytes);
@@ -169,7 +169,6 @@ impl Bbr {
         self.carried_before = bytes_per_second;
     }
 
-    /// Updates model and state, in the draft's order.
     fn update_model_and_state(&mut self, lost_bytes: u64) {
         self.update_latest_delivery_signals();
         self.update_congestion_signals();

@@ -32,7 +32,6 @@ const ALPHA: (u64, u64) = (9, 17);
 const INITIAL_PACKETS: u64 = 10;
 const PACKETS_MIN: u64 = 2;
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
-/// Maximum time since a loss; longer times are clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
 /// Number of round trips covered by the delivery rate filter, in two slots.
@@ -111,6 +110,7 @@ fn share(numerator: u128, denominator: u128, rest: &mut u128) -> u64 {
 }
 
 impl Cubic {
+    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub fn new(longest_bytes: u64) -> Self {
         let longest_bytes = longest_bytes.clamp(1, WINDOW_BYTES_MAX / INITIAL_PACKETS);
         Self {

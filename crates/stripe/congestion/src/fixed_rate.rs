@@ -15,6 +15,7 @@ pub struct FixedRate {
 }
 
 impl FixedRate {
+    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub const fn new(bytes_per_second: u64, longest_bytes: u64) -> Self {
         Self { bytes_per_second, longest_bytes, least_round_trip_ns: 0 }
     }

@@ -14,7 +14,6 @@
 
 use crate::units::smooth;
 
-/// Maximum RTT sample: one day.
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// RTT statistics of a path, in nanoseconds.

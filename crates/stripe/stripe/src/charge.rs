@@ -41,7 +41,6 @@ impl Charge {
         self.packet.saturating_add(self.byte * length_bytes)
     }
 
-    /// Returns the total charge of `packets` packets with `bytes` bytes in total, modulo 2^32.
     pub(crate) fn of_all(self, packets: u32, bytes: u64) -> u32 {
         let bytes = u32::try_from(bytes & u64::from(u32::MAX)).expect("half a word");
         self.packet.wrapping_mul(packets).wrapping_add(self.byte.wrapping_mul(bytes))

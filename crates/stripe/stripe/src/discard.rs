@@ -132,7 +132,6 @@ impl Discards {
         }
     }
 
-    /// Counts a discard; not inlined, because discards are rare.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, reason: Discard) -> Discard {

@@ -86,7 +86,6 @@ fn channels_where(count: usize, holds: impl Fn(usize) -> bool) -> ChannelSet {
     (0..count).filter(|channel| holds(*channel)).fold(0, |set, channel| set | 1 << channel)
 }
 
-/// Iterates over the channels in a set, in ascending order.
 fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || take_lowest(&mut set))
 }

@@ -108,7 +108,6 @@ pub struct ChannelOrder<P> {
     far: Option<Held<P>>,
     /// Markers held until all packets sent before them are released or skipped.
     markers: VecDeque<(Marker, Message, Instant)>,
-    /// Packet count and send time of the last released marker.
     marked: Option<(u32, Instant)>,
     /// Late markers without an in-time packet or marker between them.
     late_in_a_row: u32,
@@ -371,7 +370,6 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Skips missing sequence numbers if the wait is over or the buffer needs room.
     fn give_up(&mut self, now: Instant) -> Option<()> {
         self.oldest = self.found_oldest();
         let overtaken_at = self.oldest?;

@@ -79,10 +79,8 @@ pub struct Receiver<S, P> {
     options: ReceiverOptions,
     numbering: Numbering,
     buffers: Vec<Buffer<P>>,
-    /// Undelivered packets of an epoch that has ended.
     flushed: VecDeque<P>,
     pool: Pool,
-    /// Silent channels, which are skipped without waiting.
     silent: ChannelSet,
     late_in_a_row: Vec<u32>,
     audit_at: Instant,
@@ -547,7 +545,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(since.after(self.options.wait))
     }
 
-    /// Returns the number of rounds to the nearest buffered packet, at least 1; `None` without one.
     fn nearest_rounds(&self) -> Option<u32> {
         let round = self.scheduler.round();
         let waits = |(channel, buffer): &(usize, &Buffer<P>)| {

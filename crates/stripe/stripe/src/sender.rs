@@ -100,8 +100,6 @@ pub struct Sender<S> {
     presence: Presence,
     markers: Markers,
     sizes: Sizes,
-    /// Per-channel congestion control; `None` without it. In free order, it also chooses the
-    /// channel.
     paths: Option<Paths>,
     quarantine: Quarantine,
     repairs: Option<Repairs>,
@@ -536,7 +534,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns whether channels can enter quarantine, which requires free order and retransmission.
     fn has_quarantine(&self) -> bool {
         self.options.order == Order::Free && self.repairs.is_some()
     }
@@ -570,7 +567,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Checks all channels, once per marker interval.
     fn look(&mut self, now: Instant) {
         self.presence.begin_check(now, self.check_pause());
         self.check(now);
@@ -619,8 +615,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Ends a rest; returns whether the sender was at rest, in which case markers must be sent
-    /// first.
     #[inline]
     fn wake(&mut self, now: Instant) -> bool {
         let rests = self.is_open() && self.markers.are_slow();
@@ -668,8 +662,6 @@ impl<S: Numbered> Sender<S> {
         self.presence.check_by(now.after(self.check_pause()));
     }
 
-    /// Returns whether all packets are accounted for, credit suffices, and no quantum change is
-    /// pending.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.counts.reported(channel);
@@ -776,7 +768,6 @@ impl<S: Numbered> Sender<S> {
         true
     }
 
-    /// Deactivates removed channels once another channel is active.
     fn let_go(&mut self, now: Instant) {
         for channel in channels_of(self.presence.all(Life::Absent)) {
             if self.schedule.is_in(channel) {

@@ -187,7 +187,6 @@ impl Bbr {
         }
     }
 
-    /// Updates the long-term bound; returns whether the state changed.
     fn adapt_long_term_model(&mut self) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.round.is_start {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;

@@ -76,7 +76,6 @@ impl Bbr {
         }
     }
 
-    /// Returns whether less than a packet of maximum length was queued ahead.
     fn is_without_queue(&self, round_trip_ns: u64) -> bool {
         let queued_ns = round_trip_ns - self.probe_rtt.min_rtt_ns.unwrap_or(0).min(round_trip_ns);
         carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes

@@ -35,7 +35,6 @@ impl Window {
         Self { span, losses: 0, adapts: options.adapts, overtaken: Vec::new() }
     }
 
-    /// Sets the number of entries in `overtaken`: a power of two, or zero.
     pub(super) fn set_length(&mut self, length: usize) {
         self.overtaken = if self.adapts { vec![None; length] } else { Vec::new() };
     }

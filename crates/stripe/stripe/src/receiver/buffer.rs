@@ -72,7 +72,6 @@ impl<P> Buffer<P> {
     /// Returns whether the buffer holds the packet with this sequence number; uses binary search,
     /// because numbers increase.
     pub(super) fn has(&self, sequence: u32) -> bool {
-        // Markers are never adjacent: at most one separates two packets.
         let number = |place: usize| match self.items.get(place) {
             Some(Item::Packet { sequence, .. }) => Some(*sequence),
             _ => None,
@@ -114,7 +113,6 @@ impl<P> Buffer<P> {
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
-    /// Appends a marker behind a buffered packet.
     pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         if let Some(Item::Marker(last)) = self.items.back_mut() {

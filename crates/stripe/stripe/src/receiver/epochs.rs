@@ -41,7 +41,6 @@ pub(super) struct Epochs {
     /// Channels on which the start of the present epoch was received.
     begun: ChannelSet,
     received: ChannelSet,
-    /// Channels with a reset to acknowledge.
     acknowledge: ChannelSet,
     /// Reset request: the channel that carries it, and the last epoch.
     request: Option<(usize, Epoch)>,
@@ -102,7 +101,6 @@ impl Epochs {
         self.request = self.current.map(|epoch| (channel, epoch));
     }
 
-    /// Handles a marker; returns whether it starts a new epoch.
     pub(super) fn see_marker(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current.is_none() {
             self.forgotten = Some(epoch);
@@ -112,7 +110,6 @@ impl Epochs {
         self.synchronise(channel, epoch)
     }
 
-    /// Handles a reset; returns whether it starts a new epoch.
     pub(super) fn see_reset(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current == Some(epoch) && self.received & (1 << channel) != 0 {
             self.request(channel);

@@ -27,10 +27,7 @@ struct Shown {
     next_on_channel: u32,
     /// Lower bound for the pipe sequence numbers that can still arrive on the channel.
     below: u32,
-    /// Round-trip time from the channel's last marker, in ns; 0 if unknown.
     round_trip_ns: u32,
-    /// From the last marker: time in ns within which the sender deactivates the silent channel; 0
-    /// for never.
     out_after_ns: u32,
     /// Whether the start of the epoch or a packet has been received on the channel. Before that, a
     /// gap proves nothing: this receiver may have received the missing packets before a restart.
@@ -57,7 +54,6 @@ pub(super) struct Confirmed<P> {
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
     pub(super) copies: Copies<P>,
-    /// Lost first transmissions whose copies arrived first.
     pub(super) replaced: Replaced,
 }
 
@@ -151,7 +147,6 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns the channel with the shortest round-trip time; prefers `own` among equals.
     pub(super) fn nearest(&self, channels: ChannelSet, own: usize) -> Option<usize> {
         let of = |channel: &usize| channels & (1 << channel) != 0;
         // Subtracting 1 sorts channels without a measurement (0) last.

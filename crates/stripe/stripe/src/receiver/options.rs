@@ -38,7 +38,6 @@ impl ReceiverOptions {
     /// Upper limit of `buffer_bytes_max`: half of the serial number range.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
-    /// Returns the number of memory users: the channels, plus one for retransmitted copies.
     pub(super) fn users(&self, channels: usize) -> u64 {
         let repairs = self.guaranteed.is_some_and(|guarantee| guarantee.repair.is_some());
         channels as u64 + u64::from(repairs)

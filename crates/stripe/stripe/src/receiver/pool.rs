@@ -56,7 +56,6 @@ struct Need {
     given: u32,
     /// Maximum charge waiting for earlier packets in the present span.
     waited: u64,
-    /// Need in the previous span.
     last: u64,
 }
 
@@ -156,7 +155,6 @@ impl Pool {
         self.packets_max
     }
 
-    /// Returns whether a packet of any length certainly has room in a buffer.
     #[inline]
     pub(super) const fn has_place<P>(&self, buffer: &Buffer<P>) -> bool {
         buffer.packets() < self.places

@@ -33,7 +33,6 @@ pub(super) struct Presence {
     /// For each channel, the arrival time of the first of the consecutive markers that are older
     /// than its deactivation.
     stale_since: Vec<Option<Instant>>,
-    /// Channels whose reverse direction must carry an acknowledgement of a Left message.
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
 }

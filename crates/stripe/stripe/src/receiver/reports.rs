@@ -71,7 +71,6 @@ struct Arrivals {
     unreported_packets: u32,
     reported_at: Instant,
     report_at: Option<Instant>,
-    /// Whether the last accounted packet was lost, so that its delay is unknown.
     is_last_lost: bool,
     /// Longest packet since `longest_since`, and in the span before, in bytes.
     longest_bytes: [u32; 2],
@@ -263,7 +262,6 @@ impl Reports {
     }
 }
 
-/// Returns the nanoseconds since `then`; saturates at the maximum of a report field.
 fn since(then: Option<Instant>, now: Instant) -> u32 {
     let Some(then) = then else { return u32::MAX };
     u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)

@@ -91,7 +91,6 @@ impl<S: Numbered> Sender<S> {
         repair
     }
 
-    /// Creates a copy on this channel, and counts it as an attempt.
     fn send_copy(&mut self, now: Instant, channel: usize, place: Place) -> Option<Repair> {
         let on = (small(channel), self.counts.sent(channel).packets);
         let copied = self.repairs.as_mut()?.copied(place, on)?;

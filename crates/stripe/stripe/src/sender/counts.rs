@@ -114,7 +114,6 @@ impl Counts {
         self.charge.is_none_or(|charge| self.is_credit_left(charge, channel, length_bytes))
     }
 
-    /// Not inlined, because many senders need no credit.
     #[inline(never)]
     fn is_credit_left(&self, charge: Charge, channel: usize, length_bytes: u32) -> bool {
         let length_bytes = if length_bytes == 0 { self.longest_bytes } else { length_bytes };

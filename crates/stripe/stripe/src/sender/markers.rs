@@ -26,7 +26,6 @@ const QUIET_MIN: u8 = 16;
 #[derive(Clone, Copy, Debug)]
 struct Idle {
     pause: Duration,
-    /// Number of uninformative markers in a row on every channel.
     quiet: u8,
     counted_at: Instant,
     /// Count of packets and copies sent before the last uninformative marker.
@@ -44,7 +43,6 @@ pub(super) struct Markers {
     plan: MarkerPlan,
     due: ChannelSet,
     round: Round,
-    /// Latest due time of the next markers.
     marker_at: Instant,
     idle: Idle,
 }
@@ -54,7 +52,6 @@ impl Markers {
         Self { plan, due: 0, round, marker_at: now, idle: Idle::new(&plan, now) }
     }
 
-    /// Restarts the schedule; markers that are already due stay due.
     pub(super) fn restart(&mut self, round: Round, now: Instant) {
         *self = Self { due: self.due, ..Self::new(self.plan, round, now) };
         self.marker_at = now.after(self.pause());
@@ -93,7 +90,6 @@ impl Markers {
         self.idle.pause > self.plan.interval
     }
 
-    /// Returns whether the sender is at rest; `gone` is the count of packets and copies sent.
     pub(super) fn is_at_rest(&self, gone: u64) -> bool {
         self.are_slow() && gone == self.idle.packets
     }
@@ -124,7 +120,6 @@ impl Markers {
         self.idle = Idle::new(&self.plan, now);
     }
 
-    /// Returns whether markers are due by round; if so, schedules the next ones.
     pub(super) fn take_round(&mut self, round: Round, current: usize) -> bool {
         let ahead = round.ahead_of(self.round);
         let is_due = ahead > 0 || (ahead == 0 && current >= self.plan.before_channel);

@@ -28,11 +28,9 @@ use gingham_congestion::{
     Acknowledgement, Control, Controller, FixedRate, Path, PathPlan, RateCap, keep_time,
 };
 
-/// Limits of a run of packets on one channel.
 const RUN_BYTES_MAX: u64 = 64_000;
 const RUN_NS_MAX: u64 = 1_000_000;
 
-/// Maximum duration of a round: one minute.
 const ROUND_NS_MAX: u64 = 60_000_000_000;
 
 /// Run of packets on one channel without a new choice.
@@ -61,12 +59,10 @@ pub(super) struct Paths {
     priorities: Vec<u8>,
     has_levels: bool,
     caps: Vec<Option<RateCap>>,
-    /// Channel that delays the pipe, in strict order.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
     /// End of the present round of all channels, used if quanta are constant.
     round_until_ns: u64,
-    /// For each channel, the time stamp echoed in its last report.
     echoes: Vec<Option<Instant>>,
 }
 
@@ -161,7 +157,6 @@ impl Paths {
         self.channels[channel].admits(now.nanoseconds())
     }
 
-    /// Returns the present run; `None` if it has ended.
     fn run_at(&self, now_ns: u64) -> Option<Run> {
         let goes_on = |run: &Run| run.left_bytes >= self.longest_bytes && run.until_ns > now_ns;
         self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
@@ -209,7 +204,6 @@ impl Paths {
         self.channels[channel].sent(now.nanoseconds(), u64::from(length_bytes));
     }
 
-    /// Handles a report; returns whether its counts are possible.
     pub(super) fn handle_report(
         &mut self,
         now: Instant,
@@ -316,7 +310,6 @@ impl Paths {
         }
     }
 
-    /// Returns new quanta if they are due; `quanta` are the present ones.
     pub(super) fn plan(
         &mut self,
         now: Instant,

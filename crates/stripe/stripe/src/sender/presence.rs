@@ -78,7 +78,6 @@ pub(super) struct Presence {
     silence: Option<Duration>,
     interval: Duration,
     probe_interval_max: Duration,
-    /// Channels whose deactivation must be announced on another channel.
     announcing: ChannelSet,
     watches: Vec<Watch>,
     check_at: Instant,
@@ -198,7 +197,6 @@ impl Presence {
         }
     }
 
-    /// Starts a channel on a new link, without the former measurements.
     pub(super) fn begin(&mut self, channel: usize, now: Instant, life: Life) {
         let watch = &mut self.watches[channel];
         (watch.life, watch.since) = (life, now);
@@ -248,7 +246,6 @@ impl Presence {
         Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
 
-    /// Handles a report; returns whether it revives a dead channel.
     pub(super) fn handle_report(&mut self, channel: usize, reported: &Reported) -> bool {
         let (watch, report) = (&mut self.watches[channel], &reported.report);
         if report.echo < watch.since {
@@ -304,7 +301,6 @@ impl Presence {
         asked_at.after(self.answer_takes(channel))
     }
 
-    /// Returns the maximum time until a marker is answered: two round trips.
     pub(super) fn answer_takes(&self, channel: usize) -> Duration {
         let round_trip = self.watches[channel].round_trip;
         round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
@@ -363,7 +359,6 @@ impl Presence {
     }
 }
 
-/// Returns a span in nanoseconds; saturates at 2^32 - 1.
 pub(super) fn nanoseconds(span: Duration) -> u32 {
     u32::try_from(span.as_nanos()).unwrap_or(u32::MAX)
 }

@@ -54,14 +54,11 @@ const PACKETS: i64 = 64;
 /// Packets received in a row that end heavy loss; at a loss of 1/3, the probability of such a run
 /// is 1 in 400,000.
 const CLEAN_PACKETS: u32 = 32;
-/// Duration of heavy loss before quarantine, in round trips.
 const ROUND_TRIPS: u32 = 4;
 /// Divisor of the rate threshold: a channel enters below 1/8 of the other channels' summed rates,
 /// and leaves at 1/4.
 const SMALL_SHARE: u64 = 8;
-/// Maximum number of packets that one report may add; larger numbers are ignored.
 const ACCOUNTED_MAX: i32 = 1 << 20;
-/// Round-trip time assumed for a channel without a measurement.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -174,7 +171,6 @@ impl Quarantine {
         self.inside == 0
     }
 
-    /// Chooses a quarantined channel in `unblocked` to carry a copy of the packet.
     pub(super) fn choose_copied(
         &mut self,
         now: Instant,
@@ -196,7 +192,6 @@ impl Quarantine {
     }
 }
 
-/// Returns whether a channel's rate is below 1 / `part` of the summed rates of `others`.
 fn carries_less_than(paths: &Paths, channel: usize, others: ChannelSet, part: u64) -> bool {
     let rate = |channel: usize| paths.on(channel).bytes_per_second();
     let others: u64 = channels_of(others).filter_map(rate).fold(0, u64::saturating_add);

@@ -118,7 +118,6 @@ pub(super) struct Repairs {
     /// Requested packets, each with the end of the receiver's wait.
     queue: VecDeque<(Place, Instant)>,
     redundant: VecDeque<Place>,
-    /// Number of copies that may be sent on each channel.
     room: Vec<u32>,
 }
 
@@ -293,7 +292,6 @@ impl Repairs {
         self.sent((channel, on.1), (sequence, length_bytes), Some(place));
     }
 
-    /// Returns the pipe sequence number and the length of a packet.
     pub(super) fn packet_at(&mut self, place: Place) -> Option<(u32, u32)> {
         self.at(place).map(|sent| (sent.sequence, sent.length_bytes))
     }
@@ -304,7 +302,6 @@ impl Repairs {
         }
     }
 
-    /// Returns whether a channel without congestion control may carry another copy.
     pub(super) fn has_room(&self, channel: usize) -> bool {
         self.room[channel] > 0
     }
@@ -402,7 +399,6 @@ mod tests {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
-    /// Returns the channel, channel sequence number, and pipe sequence number of the next packet.
     pub(super) fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
         let place = repairs.next(NOW).0?;
         let (sequence, length_bytes) = repairs.copied(place, on).expect("it is remembered");

@@ -64,28 +64,24 @@ impl Resets {
         self.epoch
     }
 
-    /// Starts a reset; the epoch opens once all `awaited` channels have acknowledged.
     pub(super) fn start(&mut self, epoch: Epoch, now: Instant, awaited: ChannelSet) {
         self.epoch = epoch;
         let (again_at, open_at) = (now, now.after(self.wait));
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
     }
 
-    /// Opens the epoch if a reset is under way; returns the channels that have acknowledged.
     pub(super) const fn open(&mut self) -> Option<ChannelSet> {
         let State::Resetting { acknowledged, .. } = self.state else { return None };
         self.state = State::Open;
         Some(acknowledged)
     }
 
-    /// Records an acknowledgement; returns whether the epoch can open.
     pub(super) const fn acknowledge(&mut self, channel: usize) -> bool {
         let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
         *acknowledged |= 1 << channel;
         *awaited & !*acknowledged == 0
     }
 
-    /// Stops waiting for a channel; returns whether the epoch can open.
     pub(super) const fn await_no_more(&mut self, channel: usize) -> bool {
         let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
         *awaited &= !(1 << channel);

@@ -16,7 +16,6 @@ use crate::PACKETS_MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetransmissionBuffer<P> {
-    /// Slots; their number is a power of two and grows on demand.
     ring: Vec<Option<(u32, P)>>,
     most: usize,
 }

@@ -66,7 +66,6 @@ struct Passing {
 }
 
 impl Passing {
-    /// Ends a measurement interval and starts the next one.
     fn look(&mut self, now: Instant, round: Round) {
         let span_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         if span_ns > 0 {
@@ -102,7 +101,6 @@ pub(super) struct Schedule<S> {
     initial: S,
     scheduler: S,
     order: Order,
-    /// Target quanta; 0 for channels to be deactivated.
     targets: Vec<u32>,
     announced: Vec<Announced>,
     /// Channels with an unacknowledged quantum change.
@@ -183,7 +181,6 @@ impl<S: Numbered> Schedule<S> {
         self.agreed &= !(1 << channel);
     }
 
-    /// Restarts for a new epoch.
     pub(super) fn restart(&mut self, present: ChannelSet) {
         self.check_targets(present);
         self.scheduler = self.initial.clone();
@@ -248,7 +245,6 @@ impl<S: Numbered> Schedule<S> {
         sound
     }
 
-    /// Checks targets and scheduler; returns whether they were valid.
     pub(super) fn check(&mut self, present: ChannelSet) -> bool {
         let has_targets = self.check_targets(present);
         let (all, round) = (first_channels(self.targets.len()), self.round());
@@ -340,8 +336,6 @@ impl<S: Numbered> Schedule<S> {
         self.passing.look(now, self.scheduler.round());
     }
 
-    /// Returns the round of the channel's next packet; the present round if the channel is
-    /// inactive.
     fn reached(&self, channel: usize) -> Round {
         let standing = self.standing(channel);
         if standing.is_in() { standing.next.round } else { self.round() }

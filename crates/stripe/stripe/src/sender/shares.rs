@@ -39,16 +39,13 @@ const GROWN_PERCENT: u64 = 125;
 const WAITED_SHARE: u64 = 4;
 /// Maximum factor by which a plan reduces a share, relative to the channel that gains most.
 const LOSS_MAX: u64 = 4;
-/// Maximum duration of a measurement: a round trip plus two samples.
 const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Smallest relative change of a share that is applied (1/128).
 const DIFFERENCE_SHARE: u64 = 128;
 
-/// Limits of plausible measurements: two years, and a count of 2^32.
 const NS_MAX: u64 = 1 << 56;
 const COUNT_MAX: u64 = 1 << 32;
 
-/// Measurements since the last plan.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     reports: u64,
@@ -127,7 +124,6 @@ pub(super) struct Found {
     pub(super) bytes_per_second: Option<u64>,
     pub(super) pacing_rate_bytes_per_second: u64,
     pub(super) is_starting: bool,
-    /// Whether the channel has a queue, and thus runs at its capacity.
     pub(super) is_queued: bool,
     pub(super) round_trip_ns: u64,
 }
@@ -175,7 +171,6 @@ impl Shares {
         seen.idle_ns = seen.idle_ns.saturating_add(span_ns);
     }
 
-    /// Sets the present quanta; 0 for inactive channels.
     pub(super) fn set_present(&mut self, quanta: impl Iterator<Item = u32>) {
         for (one, quantum) in self.channels.iter_mut().zip(quanta) {
             one.quantum_bytes = quantum.into();

@@ -58,15 +58,12 @@ pub(super) struct Look {
 
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// Plan of the search; `None` if sizes are configured.
     plan: Option<SizePlan>,
     order: Order,
     channels: Vec<Search>,
-    /// Channels that pass frames of any length.
     whole: ChannelSet,
     header_bytes: u32,
     due: ChannelSet,
-    /// Time of the next check; `None` if sizes are configured.
     next_at: Option<Instant>,
     /// Channel and padded length of the last message.
     padded: Option<(usize, u32)>,
@@ -183,7 +180,6 @@ impl Sizes {
         self.channels[channel].evidence.lost > 0
     }
 
-    /// Marks a channel as inactive until it passes a frame of `frame_bytes`.
     pub(super) fn lose(&mut self, channel: usize, frame_bytes: u32) {
         let one = &mut self.channels[channel];
         (one.state, one.probe_bytes) = (SizeState::Error, frame_bytes);
@@ -280,12 +276,10 @@ impl Sizes {
         self.plan.is_some() && self.order == Order::Free
     }
 
-    /// Returns the maximum packet length that all of `channels` pass, at most `most_bytes`.
     pub(super) fn longest_on(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         channels_of(channels).map(|channel| self.longest_bytes(channel)).fold(most_bytes, u32::min)
     }
 
-    /// Like `longest_on`, but only for channels of known size.
     pub(super) fn longest_known(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         let is_known = |channel: &usize| !self.channels[*channel].is_unknown;
         let known = channels_of(channels).filter(is_known);
@@ -304,7 +298,6 @@ impl Sizes {
         })
     }
 
-    /// Returns the limits of a channel, with packets limited to `most_bytes`.
     pub(super) fn size(&self, channel: usize, most_bytes: u32) -> Size {
         let Search { state, frame_bytes, .. } = self.channels[channel];
         let longest_bytes = self.longest_bytes(channel).min(most_bytes);
@@ -376,7 +369,6 @@ impl Sizes {
         now.after(Duration::from_nanos(1))
     }
 
-    /// Records a probe, whose answer is awaited until `until`.
     pub(super) fn probe(&mut self, now: Instant, channel: usize, bytes: u32, until: Instant) {
         let one = &mut self.channels[channel];
         (one.sent_at, one.until, one.is_passed) = (Some(Self::probe_at(now)), until, false);

@@ -1,6 +1,3 @@
-//! Encoding and decoding of message bodies; the table in `wire` lists the fields.
-//!
-//! Invariant: encoding and decoding use the same field order.
 
 use gingham_fairq::{Change, Number, Round, Standing};
 
@@ -46,7 +43,6 @@ pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     (code, flags, fields.at)
 }
 
-/// Decodes a message body, which must have the length of its type.
 pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<Kind, WireError> {
     if flags & !(COMING | LOWERED) != 0 || (flags != 0 && !matches!(code, 1 | 7)) {
         return Err(WireError::NotZero);

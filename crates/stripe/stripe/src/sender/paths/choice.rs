@@ -32,7 +32,6 @@ fn patience_ns(path: &Path) -> u64 {
 }
 
 impl Paths {
-    /// Returns the channel for a packet, preferably the channel of the present run.
     #[inline]
     pub(in crate::sender) fn choose(
         &self,
@@ -51,7 +50,6 @@ impl Paths {
         self.choose_anew(now_ns, class, takes)
     }
 
-    /// Ignores the present run. Not inlined, because it is called once per run.
     #[inline(never)]
     fn choose_anew(
         &self,

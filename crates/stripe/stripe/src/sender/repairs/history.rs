@@ -20,13 +20,11 @@ pub(super) struct SentHistory {
 }
 
 impl SentHistory {
-    /// Creates a history of at least `packets` packets: the next power of two.
     pub(super) fn new(packets: usize) -> Self {
         let most = packets.next_power_of_two();
         Self { ring: vec![Sent::default(); most.min(FIRST)], next: 0, count: 0, most }
     }
 
-    /// Iterates over the sequence numbers in the history, newest first.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
         let (next, kept) = (self.next, count(self.count.min(self.ring.len())));
         (1..=kept).map(move |age| next.wrapping_sub(age))

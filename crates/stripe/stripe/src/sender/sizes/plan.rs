@@ -50,8 +50,6 @@ impl Default for SizePlan {
 }
 
 impl SizePlan {
-    /// Checks that the base size fits a message and does not exceed the maximum, and that `raise`
-    /// is positive.
     pub(in crate::sender) fn check(&self) -> Result<(), OptionsError> {
         if self.raise.is_zero() {
             Err(OptionsError::Zero { option: "sizes.raise" })
@@ -108,7 +106,6 @@ pub struct Size {
 mod tests {
     use super::*;
 
-    /// Returns the sizes probed on a path that passes `path` bytes, and the resulting size.
     fn probes(plan: &SizePlan, path: u32) -> (Vec<u32>, u32) {
         let (mut passes, mut too_long, mut probes) = (plan.base, plan.beyond(), Vec::new());
         while let Some(bytes) = plan.next_probe(passes, too_long) {
