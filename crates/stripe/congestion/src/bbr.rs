@@ -747,8 +747,6 @@ impl Bbr {
 // have few packets in flight, and occasionally lose a quarter of them. Restarts would increase such
 // congestion.
 //
-// Source: ours.
-//
 // Invariant: losses during probes alone never cause a restart.
 
 /// Inverse of the loss rate above which a loss is heavy.

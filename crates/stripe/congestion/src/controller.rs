@@ -22,8 +22,8 @@ pub struct Sent {
 pub struct RateSample {
     /// Bytes delivered during the sample (`RS.delivered`).
     pub delivered_bytes: u64,
-    /// Duration of the sample: the maximum of send time and arrival time, the latter by the
-    /// receiver's clock (`RS.interval`).
+    /// Duration of the sample: the longer of the sending span and the arrival span, which is
+    /// measured by the receiver (`RS.interval`).
     pub interval_ns: u64,
     /// Bytes delivered before the packet was sent (`RS.prior_delivered`).
     pub prior_delivered_bytes: u64,

@@ -82,7 +82,7 @@ fn cube_root(of: u128) -> u128 {
 impl Epoch {
     fn new(start_ns: u64, cwnd: u64, w_max: u64, longest_bytes: u64) -> Self {
         let w_max = w_max.max(cwnd);
-        // Division by C, 0.4 packets per cubic second, in cubic microseconds.
+        // Divides by C, 0.4 packets per cubic second, with time in microseconds.
         let cube = u128::from(w_max - cwnd) * 2_500_000_000_000_000_000 / u128::from(longest_bytes);
         let k_us = u64::try_from(cube_root(cube)).unwrap_or(EPOCH_US_MAX).min(EPOCH_US_MAX);
         Self { start_ns, k_us, w_max, w_est: cwnd, rests: (0, 0) }

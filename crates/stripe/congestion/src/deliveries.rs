@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A rate sample is the number of bytes delivered between the transmission of a packet and its
-//! acknowledgement, divided by the maximum of their send time and their arrival time. The receiver
-//! measures arrival times, so that delays on the return path have no effect.
+//! acknowledgement, divided by the longer of their sending span and their arrival span. The
+//! receiver measures arrival times, so that delays on the return path have no effect.
 //!
 //! If records run out, every second record is dropped, and only every second packet gets a record.
 //!

@@ -12,7 +12,7 @@ use crate::units::{carried, time_ns};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Maximum delay that a late sender may catch up with a burst.
+    /// Maximum delay for which a late sender may compensate with a burst.
     burst_ns: u64,
     next_ns: u64,
 }

@@ -1,8 +1,5 @@
 //! Self-stabilisation tests: after any state is overwritten, exact order returns within a time
 //! limit.
-//!
-//! The limit is twice the sum of the receiver's wait, the permitted late markers, the reset wait,
-//! two round trips, and the longest sequence of pauses between accepted reset requests.
 
 #[path = "../tests/protocol/pair.rs"]
 #[allow(
@@ -207,8 +204,8 @@ proptest! {
         if of_receiver {
             pair.receiver.corrupt(&mut || random_word(&mut words));
         }
-        // Receiver's wait 100 ms, 8 late markers 20 ms apart, reset wait 500 ms, two round trips,
-        // 16 pauses of 100 ms.
+        // Twice the sum of: receiver's wait 100 ms, 8 late markers 20 ms apart, reset wait 500 ms,
+        // two round trips, and 16 pauses of 100 ms between accepted reset requests.
         let bound = 2 * milliseconds(100 + 8 * 20 + 500 + 4 * u64::from(DELAY_MS_MAX) + 1_600);
         send_for(&mut pair, &mut words, bound);
         let last = pair.sent;

@@ -14,8 +14,8 @@ pub enum SendError {
         /// Channel whose turn it is.
         channel: usize,
     },
-    /// No channel can take the packet now: its congestion window is full, its pacing rate delays
-    /// the packet, or its link is blocked. In free order, credit may also be missing.
+    /// No channel can take the packet now: the congestion window is full, the pacing rate delays
+    /// the packet, or the link is blocked. In free order, credit may also be missing.
     #[error("channel {channel}: window full; retry after the next report")]
     FlightFull {
         /// Current channel of the scheduler; meaningless in free order.

@@ -13,8 +13,6 @@
 //! needed before numbers wrap at 2^32.
 //!
 //! Source: ours, modelled on RFC 9001, sections 5.3 and 5.4.
-//!
-//! Invariant: parsing and writing again yields the same bytes.
 
 use gingham_fairq::CHANNELS_MAX;
 

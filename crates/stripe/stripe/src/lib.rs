@@ -73,7 +73,8 @@ pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, Messages, WireError};
 
-/// Maximum for options that count packets; options per channel may request it for each channel.
+/// Maximum number of packets in an option; a per-channel option may request this number for each
+/// channel.
 pub const PACKETS_MAX: usize = 1 << 20;
 
 type ChannelSet = u64;

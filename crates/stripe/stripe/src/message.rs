@@ -4,7 +4,7 @@
 //!   sender -> receiver, on a channel          receiver -> sender, in its reverse direction
 //!     Reset   start a new epoch                 Acknowledged, ResetRequested
 //!     Marker  complete state of the channel     Report, Nack
-//!     Left    another channel is gone            LeftAcknowledged
+//!     Left    another channel was removed       LeftAcknowledged
 //! ```
 //!
 //! A marker contains the complete channel state and corrects any earlier error.
@@ -183,7 +183,7 @@ pub struct Report {
     pub received_bytes: u64,
     /// Arrival time of the last packet, by the receiver's clock.
     pub received_at: Instant,
-    /// Round of the pending quantum change in the last marker.
+    /// Round of the pending quantum change in the last marker; `None` without one.
     pub coming_from: Option<Round>,
     /// `sent_at` of the last marker received.
     pub echo: Instant,

@@ -13,9 +13,6 @@
 //! A reset to a past or the present epoch may be late or duplicated, or its sender may have lost
 //! its state. It is released if no packet or marker of the present epoch arrives for 250 ms.
 //!
-//! The wait for missing packets is fixed or adapts to the measured reordering
-//! ([`OrderOptions::adapts`]). An adaptive wait is zero while the channel preserves order.
-//!
 //! Source: RFC 1990, section 4.1, except that losses are detected by timeout, because the channel
 //! reorders.
 //!
@@ -106,10 +103,8 @@ pub struct ChannelOrder<P> {
     oldest: Option<Instant>,
     /// Packet too far ahead for the ring; missing sequence numbers are skipped until it fits.
     far: Option<Held<P>>,
-    /// Markers held until all packets sent before them are released or skipped.
     markers: VecDeque<(Marker, Message, Instant)>,
     marked: Option<(u32, Instant)>,
-    /// Late markers without an in-time packet or marker between them.
     late_in_a_row: u32,
     window: Window,
     late: Option<Held<P>>,

@@ -461,13 +461,11 @@ fn is_before(first: &Standing, second: &Standing) -> bool {
 //   channel 1   |  _ 6 8 |  4 is missing: skipped      of the new epoch
 // ```
 //
-// Source: ours (open in Adiseshu, Parulkar and Varghese 1996, section 5).
-//
 // Invariant: the buffers are empty afterwards.
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// Delivers the buffered packets of an epoch, or discards them if the epoch has not started on
-    /// every active channel. In that case, they were sent to this receiver before it restarted.
+    /// every active channel. Discarded packets were in flight when this receiver restarted.
     fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
         let longest_bytes = self.scheduler.longest_bytes();

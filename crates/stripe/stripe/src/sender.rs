@@ -1,17 +1,5 @@
 //! Sending end: chooses a channel for each packet and emits markers.
 //!
-//! | part of the state | contents |
-//! |---|---|
-//! | `resets` | present epoch, and resets under way |
-//! | `schedule` | scheduler, quanta and their changes |
-//! | `presence` | liveness: which channels exist, answer or are silent |
-//! | `markers` | marker schedule |
-//! | `sizes` | maximum frame size of each channel |
-//! | `counts` | packets sent, reports, and credits (room at the receiver) |
-//! | `paths` | congestion windows and pacing rates |
-//! | `quarantine` | lossy channels that carry copies instead of packets |
-//! | `repairs` | packets that can be retransmitted |
-//!
 //! Every few rounds, markers are sent on all channels before the turn of `before_channel`. They are
 //! also sent after `interval` without a marker, so that a loss is noticed even if no packet
 //! follows.
@@ -545,8 +533,8 @@ impl<S: Numbered> Sender<S> {
         match self.resets.poll(now) {
             Some(Due::Open) => self.open(now),
             Some(Due::Resets(acknowledged)) => {
-                // The reset is also sent on channels marked as dead: every channel had no time to
-                // acknowledge yet.
+                // Channels marked as dead also get a reset, because no channel can be dead before
+                // its time for the acknowledgement is over.
                 self.markers.ask_only(self.presence.present() & !acknowledged);
             }
             None if self.is_open() => self.advance_open(now),

@@ -6,7 +6,7 @@
 //!   |   header (see `header`), with the channel sequence number     |     pipe sequence number      |
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+
 //!   |  lost: channel sequence no.   | c: 6 bits, distance: 26 bits  |   copies only
-//!   +-------+-------+-------+-------+-------+-------+-------+
+//!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
 //! A gap in the channel sequence numbers reveals losses. A copy gets the next channel sequence

@@ -15,7 +15,7 @@
 //! | 2 | Reset | quantum 4 |
 //! | 3, 4 | Acknowledged, ResetRequested | |
 //! | 5, 6 | Left, LeftAcknowledged | channel 1, zero 3, round 4, sent packets 4, next sequence 4 |
-//! | 7 | Report | limit bytes 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, came at 8, coming: round 4; echo 8, held 4, came ago 4, longest 4 |
+//! | 7 | Report | limit bytes 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, received at 8, coming: round 4; echo 8, held 4, received ago 4, longest 4 |
 //! | 8 | Nack | first 4, count 2, channel 1, zero 1, left 4 |
 //!
 //! Numbers after the field names are lengths in bytes. Flag bit 0 indicates that the "coming"

@@ -69,8 +69,6 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Returns whether the buffer holds the packet with this sequence number; uses binary search,
-    /// because numbers increase.
     pub(super) fn has(&self, sequence: u32) -> bool {
         let number = |place: usize| match self.items.get(place) {
             Some(Item::Packet { sequence, .. }) => Some(*sequence),

@@ -2,7 +2,7 @@
 //!
 //! A reset to the present or an earlier epoch, or a marker of an earlier epoch, shows that the
 //! sender has restarted and lost its state, unless the channel has not named the present epoch yet:
-//! such a message may have been in flight since before.
+//! such a message may be older than the present epoch.
 //!
 //! A receiver without an epoch that gets a marker has lost its state, or missed the start of the
 //! epoch. Accepting a reset to that epoch would admit copies of packets already delivered; only a
@@ -126,10 +126,9 @@ impl Epochs {
         Ok(new)
     }
 
-    /// Compares the epoch with the present one; returns whether it is new. On a channel that has
-    /// named the present epoch, an earlier epoch shows that the sender lost its state. On other
-    /// channels the message may be old, and the reset request names an epoch before the present
-    /// one.
+    /// Compares the epoch with the present one; returns whether it is new. An earlier epoch
+    /// triggers a reset request, which names an epoch before the present one if the message may be
+    /// old.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         let age = self.age(epoch);
         if age == Age::Earlier {

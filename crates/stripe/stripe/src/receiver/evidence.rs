@@ -1,8 +1,4 @@
 //! Evidence of loss: the sequence numbers seen on each channel, and the retransmission state.
-//!
-//! Channels deliver in order: after a sequence number, no lower one follows on the channel.
-//!
-//! Invariant: a packet counts as lost only when every awaited channel is past its number.
 
 use core::time::Duration;
 
@@ -42,8 +38,6 @@ pub(super) struct Confirmed<P> {
     pub(super) given_from: usize,
     shown: Vec<Shown>,
     pub(super) repair: Option<Repair<P>>,
-    /// Whether the epoch has started on every awaited channel, or the others were silent for the
-    /// wait.
     pub(super) has_begun: bool,
     /// Channels whose markers name long-past sequence numbers, and the number of such markers in a
     /// row.
@@ -61,7 +55,6 @@ pub(super) struct Repair<P> {
 pub(super) enum Seen {
     /// Newest packet on its channel.
     Next,
-    /// Packet that was counted as lost.
     Missed,
     /// Duplicate, or a packet that is no longer awaited.
     Repeated,

@@ -5,7 +5,7 @@
 //!   pipe sequence numbers      ... 40  43  44  52 ...    the lost packets are two of 45 to 51
 //! ```
 //!
-//! The sender knows which two of 45 to 51 are missing; the receiver only must not skip these
+//! The sender knows which two of 45 to 51 are missing; the receiver must only avoid skipping these
 //! numbers.
 //!
 //! Packets in flight on a deactivated channel are awaited while copies of such packets arrive,
@@ -57,18 +57,16 @@ struct Gap {
     channel: u8,
     first: u32,
     missing: u64,
-    /// Range of possible pipe sequence numbers of the missing packets; `before` is exclusive.
+    /// Lowest possible pipe sequence number of the missing packets; `before` is the exclusive end.
     from: u32,
     before: u32,
     until: Instant,
     ask_at: Instant,
     wait: Duration,
     again: Duration,
-    /// Whether the channel was deactivated with these packets in flight.
     left: bool,
     /// Number of low bits in `missing` that the present round of requests has covered.
     asked: u32,
-    /// Whether the present round repeats earlier requests.
     is_again: bool,
 }
 
@@ -158,8 +156,8 @@ impl Gaps {
         self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
-    /// Extends the wait for the missing packets of a deactivated channel, because other channels
-    /// carry the copies; `round_trip_ns` is the round-trip time of the slowest.
+    /// Extends the wait for missing packets of a deactivated channel; `round_trip_ns` belongs to
+    /// the slowest channel, which may carry the copies.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
@@ -182,7 +180,6 @@ impl Gaps {
         self.fill(channel, channel_sequence)
     }
 
-    /// Marks a packet as no longer missing; returns whether it was missing.
     pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let mut was_missing = false;
         for gap in self.gaps.iter_mut().filter(|gap| gap.misses(channel, channel_sequence)) {
@@ -210,7 +207,6 @@ impl Gaps {
         self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
     }
 
-    /// Returns the next due request, and whether it is a repetition.
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Nack, bool)> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
@@ -298,7 +294,6 @@ mod tests {
         gaps
     }
 
-    /// Returns the channel, first number and count of the next due request.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
         gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
     }

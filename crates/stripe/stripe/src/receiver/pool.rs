@@ -345,8 +345,6 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Another reduction requires a marker that echoes the previous one; until then, the memory
-    /// stays granted.
     #[test]
     fn limit_falls_once_until_a_marker_echoes_it() {
         let mut grant = Grant::new(Charge::PACKETS);
@@ -375,8 +373,6 @@ mod tests {
         assert_eq!(look(&grant), (70, 100, true));
     }
 
-    /// The need of a span is the delivered charge plus the maximum waiting charge, and counts for
-    /// two spans.
     #[test]
     fn need_covers_this_span_and_the_last() {
         let mut need = Need::default();

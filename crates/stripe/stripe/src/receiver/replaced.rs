@@ -69,7 +69,7 @@ mod tests {
         nacks.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
-    /// Packet 5 itself arrived, 8 is not missing, and 12 can still arrive.
+    /// The gap is 7 to 9: packet 5 was passed, 8 has a copy, and 12 can still arrive.
     #[test]
     fn passed_numbers_are_forgotten_and_replaced_ones_not_missing() {
         let mut replaced = Replaced::new(2);

@@ -63,7 +63,6 @@ const LONGEST_OF: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
-    /// Next report, except for the limit and the time since the marker.
     report: Report,
     /// Arrival time of the last marker; no report is sent before the first.
     marker_at: Option<Instant>,

@@ -9,8 +9,8 @@ pub enum Class {
     /// room.
     #[default]
     Spread,
-    /// The channel with the shortest minimum round-trip time. The packet waits for that channel
-    /// while the channel's pacing rate will soon permit a packet, or reports arrive.
+    /// The channel with the shortest minimum round-trip time. The packet waits for this channel if
+    /// the pacing rate permits a packet soon, or while reports keep arriving.
     Fastest,
     /// Like `Spread`, with a copy on another channel. Copies require [`SenderOptions::repair`].
     ///

@@ -139,7 +139,6 @@ pub struct ControlPlan {
 }
 
 impl Default for ControlPlan {
-    /// Bursts of 1 ms, as with segmentation offload.
     fn default() -> Self {
         Self { by: Controlled::default(), window_bytes_max: None, burst: Duration::from_millis(1) }
     }

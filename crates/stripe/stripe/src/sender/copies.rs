@@ -3,8 +3,6 @@
 //! Copies are sent in this order: retransmissions (`repairs`), duplicates of class
 //! [`Class::Redundant`](super::Class::Redundant), and loss measurements on quarantined channels
 //! (`quarantine`).
-//!
-//! Source: ours.
 
 use core::time::Duration;
 

@@ -56,7 +56,6 @@ impl Reported {
 
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    /// Memory charge of a packet at the receiver; `None` if packets need no credit.
     charge: Option<Charge>,
     longest_bytes: u32,
     sent: Vec<Sent>,

@@ -1,4 +1,3 @@
-//! Methods to inspect a sender and its channels.
 
 use core::time::Duration;
 

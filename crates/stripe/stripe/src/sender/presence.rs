@@ -65,10 +65,10 @@ struct Watch {
     /// Time when the channel was added or moved; reports about older markers are ignored.
     since: Instant,
     died_at: Instant,
-    /// Time of the next probe of an inactive channel, and the following interval.
+    /// Time of the next probe of an inactive channel.
     probe_at: Instant,
     pause: Duration,
-    /// Unacknowledged deactivation, and the channels on which it must be announced.
+    /// Deactivation that the receiver has not acknowledged yet.
     left: Option<Departure>,
     announce_on: ChannelSet,
 }

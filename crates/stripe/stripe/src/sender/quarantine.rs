@@ -34,8 +34,6 @@
 //! quarantined channel carries copies only of packets sent on channels of its own or a later
 //! priority.
 //!
-//! Source: ours.
-//!
 //! Invariants: a packet that fits no other channel of the same priority may use a quarantined
 //! channel; quarantine requires free order and retransmission.
 
@@ -251,7 +249,7 @@ mod tests {
         assert!(losses.are_over());
     }
 
-    /// Counters wrap, exceed the accounted packets, or decrease.
+    /// Checks counters that wrap, exceed the accounted packets, or decrease.
     #[test]
     fn impossible_counts_do_not_change_the_loss_share() {
         let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };

@@ -32,8 +32,8 @@
 //!                       \--> copy of (0, 7) --> any other channel, like a retransmission
 //! ```
 //!
-//! The receiver delivers whichever arrives first. The copy waits for room on another channel until
-//! a report accounts for the packet, which has then arrived or is requested.
+//! The receiver delivers the first to arrive. The copy waits for room on another channel until a
+//! report accounts for the packet, which has then arrived or is requested.
 //!
 //! Source: ours; the paper leaves retransmission to higher layers.
 //!

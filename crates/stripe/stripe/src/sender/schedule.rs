@@ -34,7 +34,7 @@ use crate::{
     ChannelSet, Instant, Numbered, QuantaError, channels_of, channels_where, first_channels,
 };
 
-/// Limits of the number of rounds between the announcement of a change and its effect.
+/// Minimum number of rounds between the announcement of a change and its effect.
 const AHEAD_ROUNDS_MIN: u32 = 4;
 const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
@@ -60,7 +60,6 @@ impl Announced {
 struct Passing {
     at: Instant,
     round: Round,
-    /// Length of the last interval, and the number of rounds in it.
     span_ns: u64,
     rounds: u32,
 }

@@ -59,7 +59,6 @@ struct Seen {
 }
 
 impl Seen {
-    /// Returns whether the counts are plausible, so that they can be added without overflow.
     const fn is_sound(&self) -> bool {
         self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
     }
@@ -135,7 +134,6 @@ const SAMPLE_NS: u64 = 20_000_000;
 pub(super) struct Shares {
     plan: SharePlan,
     longest_bytes: u32,
-    /// Start of the present measurement, and its earliest end.
     since_ns: u64,
     until_ns: u64,
     channels: Vec<Shared>,
@@ -240,9 +238,7 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// Limits reductions of targets, because a few plans must be able to restore a share. The
-    /// duration of a round is determined by the channel with the largest share relative to its
-    /// rate.
+    /// Limits reductions of targets, because a few plans must be able to restore a share.
     fn bound_targets(&mut self) {
         let channels = &self.channels;
         // Target per byte of quantum, in hundredths.

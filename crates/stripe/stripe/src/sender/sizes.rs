@@ -65,7 +65,6 @@ pub(super) struct Sizes {
     header_bytes: u32,
     due: ChannelSet,
     next_at: Option<Instant>,
-    /// Channel and padded length of the last message.
     padded: Option<(usize, u32)>,
     waiting_bytes: u32,
 }

@@ -21,7 +21,8 @@ use super::{Paths, Run};
 use crate::Instant;
 use crate::sender::class::Class;
 
-/// Limits of `patience_ns`: CoDel's target and interval (RFC 8289, sections 4.3 and 4.4).
+/// Minimum of `patience_ns`: CoDel's target. The maximum is CoDel's interval (RFC 8289, sections
+/// 4.3 and 4.4).
 const STANDING_NS_MIN: u64 = 5_000_000;
 const STANDING_NS_MAX: u64 = 100_000_000;
 

@@ -24,15 +24,14 @@ pub(super) const LOST_MIN: u32 = 16;
 pub(super) struct Evidence {
     /// Longest packet received since the count started, in bytes.
     pub(super) passed_bytes: u32,
-    /// Packets sent since then that are longer: number, maximum length in bytes, and time of the
-    /// first.
+    /// Number of longer packets sent since then.
     pub(super) packets: u32,
     pub(super) longest_bytes: u32,
     pub(super) since: Option<Instant>,
     pub(super) last_at: Instant,
     /// Time of a marker, number of longer packets before it, and time of the last of them.
     pub(super) marked: Option<(Instant, u32, Instant)>,
-    /// Number of longer packets known to be lost, and send time of the last.
+    /// Number of longer packets known to be lost.
     pub(super) lost: u32,
     pub(super) lost_until: Option<Instant>,
 }

@@ -15,8 +15,7 @@ pub(super) struct Search {
     pub(super) too_long_bytes: u32,
     /// Size being probed; 0 if none is.
     pub(super) probe_bytes: u32,
-    /// Time stamp of the probe under way, the end of the wait (`PROBE_TIMER`), and whether a later
-    /// marker has been answered.
+    /// Time stamp of the probe under way; `None` without one.
     pub(super) sent_at: Option<Instant>,
     pub(super) until: Instant,
     pub(super) is_passed: bool,
