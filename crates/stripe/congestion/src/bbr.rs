@@ -105,7 +105,6 @@ impl Seen {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Count of delivered bytes at which the next round starts.
     next_delivered: u64,
     count: u64,
     /// Whether the last acknowledgement started a round.
@@ -651,7 +650,6 @@ impl Bbr {
 
 /// Number of rounds without 25 % growth after which the pipe counts as full.
 const FULL_BW_ROUNDS: u32 = 3;
-/// Maximum number of rounds in Drain.
 const DRAIN_ROUNDS_MAX: u64 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]

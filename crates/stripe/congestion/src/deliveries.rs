@@ -68,7 +68,6 @@ impl Deliveries {
         }
     }
 
-    /// Restarts the packet counts; keeps the count of delivered bytes.
     pub(crate) fn restart(&mut self) {
         self.restart_at(0);
     }

@@ -70,7 +70,6 @@ impl Hystart {
         }
     }
 
-    /// Starts a round; returns whether slow start is over.
     pub(crate) const fn start_round(&mut self) -> bool {
         self.last_round_min_rtt_ns = self.current_round_min_rtt_ns;
         self.current_round_min_rtt_ns = INFINITY;

@@ -11,7 +11,7 @@
 //! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
 //! 6.3, count cells of equal length; counting bytes is ours.
 
-/// Packet length assumed if the scheduler sets no limit, in bytes: an Ethernet payload.
+/// Packet length assumed if the scheduler sets no limit: an Ethernet payload.
 pub(crate) const USUAL_BYTES: u32 = 1_500;
 
 /// Memory charge of a packet: a fixed part plus a part per byte.
@@ -28,8 +28,8 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Charge in bytes: the length plus 112. A 64-byte slot takes up to 80 bytes, because the
-    /// buffer grows by a quarter; the allocator adds at most 31.
+    /// Charge in bytes: the length plus 112. A 64-byte slot takes up to 80 bytes, because the buffer grows
+    /// by a quarter; the allocator adds at most 31.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
     /// Charge in packets: 1 per packet, regardless of its length.

@@ -24,16 +24,16 @@ pub enum SendError {
     /// The packet is empty or too long.
     #[error("packet of {length_bytes} bytes; expected 1 to {longest_bytes}")]
     BadLength {
-        /// Packet length, in bytes.
+        /// Packet length.
         length_bytes: u32,
-        /// Maximum packet length, in bytes.
+        /// Maximum packet length.
         longest_bytes: u32,
     },
     /// The packet fits no active channel; in strict order, it does not fit the channel whose turn
     /// it is.
     #[error("packet too long for every channel; all of them pass {longest_bytes} bytes")]
     TooLong {
-        /// Maximum packet length that fits every active channel, in bytes.
+        /// Maximum packet length that fits every active channel.
         longest_bytes: u32,
     },
 }
@@ -50,7 +50,7 @@ pub enum SizeError {
     /// The reported size is not below the present size.
     #[error("it is not below the size of the channel, {frame_bytes} bytes")]
     NotBelow {
-        /// Present frame size limit of the channel, in bytes.
+        /// Present frame size limit of the channel.
         frame_bytes: u32,
     },
 }
@@ -155,7 +155,7 @@ pub enum OptionsError {
         could go; it must be at least that"
     )]
     SmallWindow {
-        /// Maximum packet length, in bytes.
+        /// Maximum packet length.
         longest_bytes: u32,
     },
     /// The memory limit is out of range.

@@ -20,7 +20,7 @@ use crate::message::small;
 use crate::wire::VERSION;
 use crate::{Epoch, WireError};
 
-/// Header length, in bytes.
+/// Header length.
 pub const HEADER_BYTES: usize = 8;
 
 /// Type of the datagram content after the header.

@@ -129,10 +129,10 @@ pub struct Marker {
     pub next_sequence: u32,
     /// Send time, by the sender's clock.
     pub sent_at: Instant,
-    /// Measured round-trip time of the channel in ns; 0 if unknown, 2^32 - 1 if longer.
+    /// Measured round-trip time of the channel; 0 if unknown, 2^32 - 1 if longer.
     pub round_trip_ns: u32,
-    /// Time in ns within which the sender deactivates the channel once it is silent; 0 for never,
-    /// 2^32 - 1 if longer.
+    /// Time within which the sender deactivates the channel once it is silent; 0 for never, 2^32 -
+    /// 1 if longer.
     pub out_after_ns: u32,
     /// Copy of [`Report::lowered`] from the last report, which identifies the credit limit in use.
     pub lowered: bool,
@@ -160,8 +160,8 @@ pub struct Nack {
     pub first: u32,
     /// Number of consecutive missing packets, at least 1.
     pub count: u16,
-    /// Remaining time in ns that the receiver waits for copies; 2^32 - 1 if longer, or if each
-    /// arriving copy extends the wait.
+    /// Remaining time that the receiver waits for copies; 2^32 - 1 if longer, or if each arriving
+    /// copy extends the wait.
     pub left_ns: u32,
 }
 
@@ -187,10 +187,10 @@ pub struct Report {
     pub coming_from: Option<Round>,
     /// `sent_at` of the last marker received.
     pub echo: Instant,
-    /// Time since that marker arrived, in ns; 2^32 - 1 if longer.
+    /// Time since the last marker arrived; 2^32 - 1 if longer.
     pub held_ns: u32,
-    /// Time since the last accounted packet arrived, in ns; 2^32 - 1 if longer, or if that packet
-    /// was lost.
+    /// Time since the last accounted packet arrived; 2^32 - 1 if longer, or if that packet was
+    /// lost.
     pub received_ago_ns: u32,
     /// Length of the longest packet received since the last report and at least during the last 20
     /// ms.

@@ -87,7 +87,6 @@ pub struct Receiver<S, P> {
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
-    /// State of guaranteed order; `None` for quasi-FIFO.
     confirmed: Option<Confirmed<P>>,
     reception: Reception,
 }

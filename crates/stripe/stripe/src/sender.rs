@@ -104,8 +104,7 @@ pub struct Transmit {
     pub channel: usize,
     /// Bytes after which to choose a channel again. The packet that reaches this limit is the last.
     pub bytes: u64,
-    /// Maximum packet length, in bytes, for which the permission is valid; longer packets may need
-    /// another channel.
+    /// Maximum packet length of this permission; longer packets may need another channel.
     pub longest_bytes: u32,
 }
 

@@ -28,10 +28,10 @@ use gingham_fairq::CHANNELS_MAX;
 
 use crate::{Content, Epoch, HEADER_BYTES, Header, PACKETS_MAX, WireError};
 
-/// Tag length of a first transmission, in bytes.
+/// Tag length of a first transmission.
 pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 
-/// Tag length of a copy, in bytes: the maximum.
+/// Tag length of a copy: the maximum.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
 /// Width of the field for the distance from the lost packet to the next pipe sequence number at the

@@ -40,7 +40,7 @@ pub(crate) use error::VERSION;
 pub use error::WireError;
 pub use messages::Messages;
 
-/// Maximum message length, in bytes.
+/// Maximum message length.
 pub const MESSAGE_BYTES_MAX: usize = HEADER_BYTES + body::BODY_BYTES_MAX + CHECKSUM_BYTES;
 
 const HEADER_BYTES: usize = 12;

@@ -68,7 +68,7 @@ pub struct BbrParameters {
     pub min_pipe_cwnd_packets: u64,
     /// Maximum `send_quantum`, as time at the pacing rate.
     pub send_quantum_ns: u64,
-    /// Maximum `send_quantum`, in bytes.
+    /// Maximum `send_quantum`.
     pub send_quantum_bytes_max: u64,
     /// Number of packets that the receiver acknowledges together.
     pub acknowledged_packets: u64,

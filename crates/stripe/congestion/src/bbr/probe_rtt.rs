@@ -17,7 +17,6 @@ const HEARD_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
-    /// Minimum RTT; `None` before the first sample (`Infinity`).
     pub(super) min_rtt_ns: Option<u64>,
     min_rtt_stamp_ns: u64,
     min_rtt_expired: bool,

@@ -159,7 +159,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    /// Abandons the present epoch, which started before this receiver did.
     #[cold]
     fn forget(&mut self, channel: usize) -> Discard {
         let waiting: usize =

@@ -53,7 +53,6 @@ pub(super) struct Repair<P> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Newest packet on its channel.
     Next,
     Missed,
     /// Duplicate, or a packet that is no longer awaited.
@@ -148,7 +147,6 @@ impl<P> Confirmed<P> {
         those.min_by_key(|channel| (span_ns(*channel), *channel != own))
     }
 
-    /// Handles a channel's deactivation: packets in flight on it count as lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);

@@ -50,7 +50,6 @@ impl Default for RepairRequests {
     }
 }
 
-/// Up to 64 consecutive packets of a channel, some of them missing.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Gap {
@@ -77,7 +76,6 @@ impl Gap {
     }
 }
 
-/// Consecutive lost packets of a channel, and the range of their pipe sequence numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lost {
     pub(super) channel: u8,
@@ -85,9 +83,9 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
-    /// Round-trip time of the channel in ns; 0 if unknown.
+    /// Round-trip time of the channel; 0 if unknown.
     pub(super) round_trip_ns: u32,
-    /// Round-trip time in ns of the slowest channel, which may carry the copy.
+    /// Round-trip time of the slowest channel, which may carry the copy.
     pub(super) longest_ns: u32,
 }
 

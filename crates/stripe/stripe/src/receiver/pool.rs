@@ -81,7 +81,6 @@ impl Grant {
         Self { limit: first, highest: first, lowered: false, echoed: false, need }
     }
 
-    /// Returns the charge that can still arrive within the grant.
     fn promised(&self, accounted: u32) -> u32 {
         u32::try_from(self.highest.wrapping_sub(accounted).cast_signed()).unwrap_or(0)
     }

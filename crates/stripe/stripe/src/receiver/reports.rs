@@ -71,7 +71,7 @@ struct Arrivals {
     reported_at: Instant,
     report_at: Option<Instant>,
     is_last_lost: bool,
-    /// Longest packet since `longest_since`, and in the span before, in bytes.
+    /// Longest packet since `longest_since`, and in the span before.
     longest_bytes: [u32; 2],
     longest_since: Instant,
 }

@@ -65,7 +65,7 @@ pub struct Flight {
     pub round_trip: Duration,
     /// Mean difference between consecutive round-trip times.
     pub variation: Duration,
-    /// Congestion window, in bytes.
+    /// Congestion window.
     pub window_bytes: u64,
     /// Bytes in flight.
     pub in_flight_bytes: u64,
@@ -103,7 +103,7 @@ pub struct SharePlan {
     /// Duration of a round, which limits bursts. Rounds are longer if the slowest channel needs
     /// more time for a packet of maximum length.
     pub round: Duration,
-    /// Maximum quantum, in bytes.
+    /// Maximum quantum.
     pub quantum_bytes_max: u32,
 }
 

@@ -28,7 +28,6 @@ struct Idle {
     pause: Duration,
     quiet: u8,
     counted_at: Instant,
-    /// Count of packets and copies sent before the last uninformative marker.
     packets: u64,
 }
 

@@ -13,8 +13,8 @@
 //! Since delivery is in order, each lost packet blocks all later packets until its retransmission
 //! arrives, at least one round trip later. BBR still sends two packets per round trip on a lossy
 //! channel. Example: three lines of 30, 30 and 10 Mbit/s, with half of the packets lost on the
-//! third. A CUBIC flow reached 0.86 of its rate over the first two lines alone, and the receiver
-//! waited for the third line 74 % of the time.
+//! third. A CUBIC flow reached only 0.86 of the rate that it reaches over the first two lines, and the
+//! receiver waited for the third line 74 % of the time.
 //!
 //! A lost copy does not delay the pipe, because the packet itself uses another channel. Copies can
 //! therefore probe the lossy channel.
@@ -47,7 +47,6 @@ use crate::{ChannelSet, Instant, Report, channels_of};
 const ALL: i64 = 1 << 16;
 const HEAVY: i64 = ALL / 3;
 const LIGHT: i64 = ALL / 16;
-/// Averaging window of the loss rate, in packets.
 const PACKETS: i64 = 64;
 /// Packets received in a row that end heavy loss; at a loss of 1/3, the probability of such a run
 /// is 1 in 400,000.

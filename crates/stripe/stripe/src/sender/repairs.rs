@@ -76,7 +76,7 @@ pub struct Repair {
     pub channel: usize,
     /// Tag of the copy.
     pub tag: Tag,
-    /// Packet length without the tag, in bytes.
+    /// Packet length without the tag.
     pub length_bytes: u32,
 }
 

@@ -231,7 +231,6 @@ impl<S: Numbered> Schedule<S> {
         true
     }
 
-    /// Replaces invalid targets by the configured quanta; returns whether the targets were valid.
     fn check_targets(&mut self, present: ChannelSet) -> bool {
         let quantum_min = self.scheduler.quantum_min();
         let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
@@ -311,7 +310,6 @@ impl<S: Numbered> Schedule<S> {
         self.ahead_rounds.min(self.passing.in_time(at.polled_at, self.round(), answer))
     }
 
-    /// Announces a change, unless it would deactivate the last active channel.
     fn announce(&mut self, channel: usize, quantum_bytes: u32, at: &mut Circumstances<'_>) {
         if quantum_bytes == 0 && !self.others_stay(channel, at.presence) {
             if self.is_pending(channel) {

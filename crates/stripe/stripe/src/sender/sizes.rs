@@ -270,7 +270,6 @@ impl Sizes {
         self.due = 0;
     }
 
-    /// Returns whether a channel stays active when its size falls.
     pub(super) fn may_shrink(&self) -> bool {
         self.plan.is_some() && self.order == Order::Free
     }

@@ -43,9 +43,9 @@ pub enum WireError {
     /// The deficit exceeds the quantum, or an active channel has a deficit of 0.
     #[error("a deficit of {deficit_bytes} at a quantum of {quantum_bytes}")]
     BadDeficit {
-        /// Received deficit, in bytes.
+        /// Received deficit.
         deficit_bytes: u32,
-        /// Received quantum, in bytes.
+        /// Received quantum.
         quantum_bytes: u32,
     },
     /// A NACK requests no packets.

@@ -22,7 +22,7 @@ pub(super) const LOST_MIN: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
-    /// Longest packet received since the count started, in bytes.
+    /// Longest packet received since the count started.
     pub(super) passed_bytes: u32,
     /// Number of longer packets sent since then.
     pub(super) packets: u32,

@@ -60,7 +60,6 @@ impl SizePlan {
         }
     }
 
-    /// Returns the initial size that counts as too long.
     pub(super) const fn beyond(&self) -> u32 {
         self.max.saturating_add(1)
     }
@@ -96,9 +95,9 @@ pub enum SizeState {
 pub struct Size {
     /// State of the search.
     pub state: SizeState,
-    /// Maximum frame size, including the tag, in bytes: the PLPMTU.
+    /// Maximum frame size, including the tag: the PLPMTU.
     pub frame_bytes: u32,
-    /// Maximum packet length, in bytes.
+    /// Maximum packet length.
     pub longest_bytes: u32,
 }
 

@@ -32,7 +32,6 @@ impl Search {
         self.evidence = Evidence::default();
     }
 
-    /// Restarts the search by probing this size first.
     pub(super) fn confirm(&mut self, frame_bytes: u32, too_long_bytes: u32) {
         self.forget();
         (self.state, self.is_unknown) = (SizeState::Base, false);
