@@ -27,10 +27,10 @@ pub(crate) struct Record {
     pub(crate) sent_at_ns: u64,
     /// Send time of the packet most recently delivered when this packet was sent.
     first_sent_at_ns: u64,
-    /// Acknowledgement time of the same delivered packet.
+    /// Acknowledgement time of the most recently delivered packet.
     delivered_at_ns: u64,
-    /// Arrival time of the same delivered packet, by the receiver's clock; `None` if no packet has
-    /// arrived since the path was idle.
+    /// Arrival time of the most recently delivered packet, by the receiver's clock; `None` if no
+    /// packet has arrived since the path was idle.
     received_at_ns: Option<u64>,
     delivered_bytes: u64,
     lost_bytes: u64,

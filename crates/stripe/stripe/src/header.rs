@@ -3,13 +3,13 @@
 //! ```text
 //!     0       1       2       3       4       5       6       7
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
-//!   | v | k |channel|    session    |    number on the channel      |   v: version, k: kind, four bits each
+//!   | v | k |channel|    session    |    number on the channel      |   v: version, k: content type, four bits each
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
 //! Encryption can use the header as associated data, sent in clear, and as a nonce: within a
-//! session (an epoch), no end sends the same header twice. The kind distinguishes packets and
-//! copies, which share one number sequence, from messages, which have their own. A new key is
+//! session (an epoch), no end sends the same header twice. The content type distinguishes packets
+//! and copies, which share one number sequence, from messages, which have another. A new key is
 //! needed before numbers wrap at 2^32.
 //!
 //! Source: ours, modelled on RFC 9001, sections 5.3 and 5.4.

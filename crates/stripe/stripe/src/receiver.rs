@@ -10,9 +10,10 @@
 //! ```
 //!
 //! A marker is processed once it reaches the head of its buffer. A late marker, for a turn that is
-//! over, cannot be caused by loss alone. It is applied: the channel is served until it has caught
-//! up, and the round never decreases. The receiver requests a reset after several late markers in a
-//! row on a channel, or after a marker too far from the round, which it ignores.
+//! over, cannot be caused by loss alone. The marker is applied: the channel is served until it has
+//! caught up, and the round never decreases. The receiver requests a reset after several late
+//! markers in a row on a channel, or after a marker too far from the round. Markers too far from
+//! the round are ignored.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
 //! of late and far markers, and epochs are ours.

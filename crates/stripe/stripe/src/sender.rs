@@ -1,7 +1,7 @@
 //! Sending end: chooses a channel for each packet and emits markers.
 //!
-//! Every few rounds, markers are sent on all channels before the turn of `before_channel`. They are
-//! also sent after `interval` without a marker, so that a loss is noticed even if no packet
+//! Every few rounds, markers are sent on all channels before the turn of `before_channel`. Markers
+//! are also sent after `interval` without a marker, so that a loss is noticed even if no packet
 //! follows.
 //!
 //! A channel's id is its slot in the scheduler. When a channel is removed, a Left message announces

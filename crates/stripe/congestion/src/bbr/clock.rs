@@ -28,8 +28,9 @@ pub(super) enum Step {
 }
 
 impl Bbr {
-    /// Returns whether a packet was queued for at least as long as a probe would cause. Its
-    /// delivery rate is then the bandwidth of the path, even if other paths hold the path back.
+    /// Returns whether a packet was queued for at least the delay that a probe would cause. The
+    /// packet's delivery rate is then the bandwidth of the path, even if other paths hold the path
+    /// back.
     pub(super) fn is_behind_a_queue(&self, acknowledged: &Acknowledged) -> bool {
         let least_ns = self.probe_rtt.min_rtt_ns.unwrap_or(u64::MAX);
         let queued_ns = self.parameters.probe_up_pacing_gain.of(least_ns);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! After a probe with excessive loss, the next probe is precautionary: it ends once that amount is
-//! in flight. Only if this succeeds, the following probe goes further.
+//! in flight. If this succeeds, the following probe goes further.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "ProbeBW".
 

@@ -25,7 +25,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// Expected numbers for seed 1234567, from the reference implementation.
+    /// Compares with the reference implementation's numbers for seed 1234567.
     #[test]
     fn random_stream_matches_published_values() {
         let mut random = Random(1_234_567);

@@ -102,7 +102,8 @@ impl Trace {
     }
 }
 
-/// The pacing rate is ten packets per millisecond, later per RTT, times 2.77.
+/// The pacing rate is 2.77 times the initial window of ten packets per millisecond, or per RTT once
+/// known.
 #[test]
 fn initial_pace_is_initial_window_per_millisecond() {
     let mut trace = Trace::new();

@@ -34,7 +34,7 @@ pub(super) enum Age {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     current: Option<Epoch>,
-    /// Epoch that was running when this receiver, without an epoch of its own, got a marker.
+    /// Epoch named by a marker while there was no present epoch; only later epochs are accepted.
     forgotten: Option<Epoch>,
     /// Channels on which a message has named the present epoch.
     synchronised: ChannelSet,

@@ -12,7 +12,7 @@
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996, both ends use the same channel numbers.
 //!
-//! Invariant: the map is a permutation, whatever messages arrive.
+//! Invariant: the map is a permutation for any sequence of messages.
 
 use gingham_fairq::CHANNELS_MAX;
 

@@ -307,7 +307,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             let room = self.pool.max.saturating_sub(self.taken_but(channel, true));
             needs.saturating_mul(2).min(room.max(reserve))
         };
-        // The cap and thus the value fit in 31 bits, unless a count is wrong.
+        // Both the cap and this value fit into 31 bits, unless a count is wrong.
         let granted = u32::try_from(wanted.saturating_sub(held)).unwrap_or(0);
         let grant = &mut self.pool.grants[channel];
         grant.set(accounted.wrapping_add(granted), wanted / FALL_SHARE);

@@ -26,7 +26,7 @@ use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_chann
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     out: ChannelSet,
-    /// For each inactive channel, a round in which it is inactive.
+    /// For each inactive channel, a round without its packets.
     since: Vec<Round>,
     /// For each channel, the first round of its activity, according to the newest marker.
     in_from: Vec<Round>,

@@ -47,8 +47,8 @@ impl ReportPlan {
     }
 }
 
-/// Number of packets that trigger a report. TCP acknowledges every two segments, with half the
-/// length of a report (RFC 9293, section 3.8.6.3).
+/// Number of packets after which a report is due. TCP acknowledges every two segments, with half
+/// the length of a report (RFC 9293, section 3.8.6.3).
 const PACKETS: u32 = 4;
 
 /// Minimum time between two reports on a channel, which limits the sender's bursts. With 1 ms,

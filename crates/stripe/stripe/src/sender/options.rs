@@ -159,7 +159,7 @@ pub struct Sending {
     pub repairs: u64,
     /// Copies of packets of class `Redundant`, and copies that measure losses.
     pub redundant: u64,
-    /// Copies of packets of class `Redundant` not sent, because they would have been useless.
+    /// Copies of packets of class `Redundant` not sent, because they became useless.
     pub redundant_late: u64,
     /// Retransmissions not sent, because they would have arrived too late.
     pub repairs_too_late: u64,

@@ -31,7 +31,7 @@ use crate::{
 };
 use core::time::Duration;
 
-/// Two round trips assumed for a channel without a measurement (RFC 6298, section 2).
+/// Assumed duration of two round trips on a channel without a measurement (RFC 6298, section 2).
 const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
@@ -345,9 +345,9 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Returns the minimum time between two markers by time if it exceeds the interval, otherwise
-    /// zero. It never exceeds the silence limit. Without tags it is zero, because order is exact
-    /// one marker after the last loss.
+    /// Returns the minimum time between two markers sent by time if this exceeds the marker
+    /// interval, otherwise zero. The result never exceeds the silence limit. Without tags, the
+    /// result is zero, because order is exact one marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);

@@ -31,8 +31,7 @@
 //!   20 Mbit/s and 10 ms.
 //!
 //! Only channels of equal priority are compared, to keep traffic off more expensive channels. A
-//! quarantined channel carries copies only of packets sent on channels of its own or a later
-//! priority.
+//! quarantined channel carries copies only of packets sent on channels of equal or later priority.
 //!
 //! Invariants: a packet that fits no other channel of the same priority may use a quarantined
 //! channel; quarantine requires free order and retransmission.

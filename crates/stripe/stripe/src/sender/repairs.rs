@@ -10,10 +10,9 @@
 //! The caller stores the payload by pipe sequence number
 //! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
-//! A copy gets a channel sequence number of its own, counts against the congestion window and the
-//! pacing rate, and can be lost. A NACK for a lost copy requests the original packet. Copies are
-//! not charged to the scheduler, and need no credit, because they may help the receiver to free
-//! memory.
+//! A copy gets a new channel sequence number, counts against the congestion window and the pacing
+//! rate, and can be lost. A NACK for a lost copy requests the original packet. Copies are not
+//! charged to the scheduler, and need no credit, because they may help the receiver to free memory.
 //!
 //! Without congestion control, each channel carries at most as many copies as packets and markers,
 //! and at most [`COPIES_AT_ONCE`] in a row. A copy that would arrive after the receiver's wait is

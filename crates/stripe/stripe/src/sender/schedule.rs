@@ -8,7 +8,7 @@
 //!     +------------------------------ its round came: in effect -------------+
 //! ```
 //!
-//! Each channel changes its quantum in a round of its own, announced by markers. A marker precedes
+//! Each channel changes its quantum in a separate round, announced by markers. A marker precedes
 //! the first affected packet, so that without loss the order is exact even if the acknowledgement
 //! is lost. Under loss, the acknowledgement keeps the receiver from overestimating a channel. A
 //! quantum of 0 means that the channel is inactive.
@@ -38,8 +38,8 @@ use crate::{
 const AHEAD_ROUNDS_MIN: u32 = 4;
 const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
-/// Maximum distance in rounds between active channels of a valid scheduler; changes are announced
-/// less far ahead.
+/// Maximum distance in rounds between active channels of a valid scheduler; larger than the lead of
+/// any announcement.
 pub(super) const ROUNDS_MAX: u32 = 1 << 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -338,8 +338,8 @@ impl<S: Numbered> Schedule<S> {
         if standing.is_in() { standing.next.round } else { self.round() }
     }
 
-    /// Postpones a change that was not acknowledged before its round. It is announced again,
-    /// further ahead unless the answer was lost.
+    /// Postpones a change that was not acknowledged before its round. The change is announced
+    /// again, further ahead unless the answer was lost.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let Announced { change, at: announced_at, first_sent_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {

@@ -30,8 +30,8 @@ use super::units::{is_over, nanoseconds};
 /// Maximum target during startup, in percent of the known rate: the window is twice the
 /// bandwidth-delay product.
 const START_PERCENT: u64 = 200;
-/// Percentage of its known rate below which a channel falls short. It lies between the pacing rate
-/// of a cruising channel, 99, and that of a probing channel held back by others, 81.
+/// Percentage of its known rate below which a channel falls short. The threshold lies between the
+/// pacing rate of a cruising channel, 99, and that of a probing channel held back by others, 81.
 const NEARLY_PERCENT: u64 = 90;
 /// Percentage of the rate at the last plan from which a rate counts as growing.
 const GROWN_PERCENT: u64 = 125;

@@ -48,7 +48,7 @@ pub enum WireError {
         /// Received quantum.
         quantum_bytes: u32,
     },
-    /// A NACK requests no packets.
+    /// The NACK requests no packets.
     #[error("a NACK names no packets")]
     EmptyNack,
     /// A reserved or unused field is not zero.
