@@ -3,7 +3,7 @@
 //! ```text
 //!     0       1       2       3       4       5       6       7
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
-//!   | v | k |channel|    session    |    number on the channel      |   v: version, k: content type, four bits each
+//!   | v | k |channel|    session    |    number on the channel      |   v: version, k: type, 4 bits each
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
