@@ -389,7 +389,7 @@ impl Path {
     }
 
     /// Returns the newly received bytes: all newly accounted bytes if the receiver's count is
-    /// impossible.
+    /// impossible. Late arrivals of packets counted as lost offset new losses.
     fn newly_came(&mut self, before: &Acknowledgement, newly_bytes: u64) -> u64 {
         let came = self.counted.received_bytes.checked_sub(before.received_bytes);
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
