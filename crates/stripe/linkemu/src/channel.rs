@@ -9,13 +9,13 @@ use crate::queue::{Queue, Sending};
 use crate::{Arrival, Counters, DropReason, Fate, Loss, ParameterError, Parameters};
 use gingham_kernel::{Purpose, Rate, Span, Time};
 
-/// One direction of an emulated link.
+/// One direction of an emulated link, with its own queue and impairments.
 ///
 /// ```
 /// use gingham_kernel::{Rate, Span, Time};
 /// use gingham_linkemu::{Channel, Fate, Parameters};
 ///
-/// // 1 MB/s: a byte takes a microsecond.
+/// // 1 MB/s: serialising a byte takes 1 us.
 /// let clean = Parameters::clean(Rate::from_bytes_per_second(1_000_000), 64_000, Span::from_ns(5_000));
 /// let mut channel = Channel::new(clean, 1, "east")?;
 /// let Fate::Arrives(arrival) = channel.offer(Time::ZERO, 100) else { panic!("nothing goes wrong here") };
@@ -33,18 +33,18 @@ pub struct Channel {
     duplicates: Draws,
     jitters: Draws,
     holds: Draws,
-    /// In-order arrival time of the last packet offered, even if it was lost.
+    /// In-order arrival time of the last packet offered, even if that packet was lost.
     in_order: Time,
     now: Time,
     counters: Counters,
 }
 
 impl Channel {
-    /// Creates an idle channel at time zero. Random numbers depend on the seed and the stable name
+    /// Creates an idle channel at time zero. Its random numbers depend only on `seed` and the name
     /// `direction`.
     ///
     /// # Errors
-    /// Invalid parameters ([`Parameters::check`]).
+    /// Returns an error if [`Parameters::check`] rejects the parameters.
     pub fn new(parameters: Parameters, seed: u64, direction: &str) -> Result<Self, ParameterError> {
         parameters.check()?;
         let draws = |purpose| Draws::new(seed, direction, purpose);
@@ -66,11 +66,10 @@ impl Channel {
         })
     }
 
-    /// Offers the next packet, of at least one byte. Panics if `now` is earlier than the last
-    /// offer.
+    /// Offers the next packet, which must have at least one byte. Panics if `now` is earlier than
+    /// the last offer.
     ///
-    /// Both copies of a duplicated packet enter the queue, like a link-layer retransmission after a
-    /// lost acknowledgement, with independent fates.
+    /// Both copies of a duplicated packet enter the queue, and each has its own fate.
     pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
         assert!(now >= self.now, "packets are offered in the order of time");
         assert!(length_bytes > 0, "a packet has a byte");
@@ -87,13 +86,13 @@ impl Channel {
         Fate::of_copies(first, second)
     }
 
-    /// Arrival time of the next competing packet, if any.
+    /// Returns the arrival time of the next competing packet, if any.
     pub fn next_competing(&self) -> Option<Time> {
         self.competitors.iter().filter_map(Competitor::next).min()
     }
 
-    /// Enqueues all competing packets due by `now`, for callers that inspect the queue between
-    /// offers. Panics if `now` is earlier than the last offer.
+    /// Enqueues all competing packets due by `now`, so that the caller can inspect the queue
+    /// between offers. Panics if `now` is earlier than the last offer.
     pub fn compete(&mut self, now: Time) {
         assert!(now >= self.now, "traffic competes in the order of time");
         while let Some(at) = self.next_competing().filter(|at| *at <= now) {
@@ -106,23 +105,24 @@ impl Channel {
         self.now = now;
     }
 
-    /// Time that a packet accepted now would wait until its first byte is sent. Panics if `now` is
-    /// earlier than the last offer.
+    /// Returns the queueing delay of a packet accepted now: the time until its first byte is sent.
+    /// Panics if `now` is earlier than the last offer.
     pub fn wait(&self, now: Time) -> Span {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.wait(now)
     }
 
-    /// Bytes in the queue, including the unsent rest of the packet being sent. Panics if `now` is
-    /// earlier than the last offer.
+    /// Returns the bytes in the queue, including the unsent rest of the packet in service. Panics
+    /// if `now` is earlier than the last offer.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.backlog_bytes(now)
     }
 
-    /// Changes the rate from `now` on, also for waiting packets. Arrival times already reported
-    /// remain, and nothing overtakes them. If the queue is bounded by time, its backlog must take
-    /// less than a day at the new rate. Panics if `now` is earlier than the last offer.
+    /// Changes the rate from `now` on, also for queued packets. Arrival times already returned do
+    /// not change, and later packets do not arrive before them. If the queue is bounded by time,
+    /// its backlog must drain within a day at the new rate. Panics if `now` is earlier than the
+    /// last offer.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         assert!(now >= self.now, "a rate changes in the order of time");
         self.compete(now);
@@ -130,8 +130,8 @@ impl Channel {
         self.queue.set_rate(now, rate);
     }
 
-    /// Changes the loss from the next packet on. Random draws stay the same; bursts begin in the
-    /// good state.
+    /// Changes the loss from the next packet on. The random draws stay the same; burst loss starts
+    /// in the good state.
     pub fn set_loss(&mut self, loss: Loss) {
         self.parameters.loss = loss;
         self.losses.set_loss(loss);
@@ -142,12 +142,12 @@ impl Channel {
         self.parameters.mtu_bytes = mtu_bytes;
     }
 
-    /// Counters of packets.
+    /// Returns the packet counters.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Parameters.
+    /// Returns the current parameters.
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -166,7 +166,8 @@ impl Channel {
         outcome
     }
 
-    /// Computes a packet's fate after the queue; lost packets keep their place in the order.
+    /// Computes a packet's fate after the queue. A lost packet still delays later arrivals as if it
+    /// had arrived.
     fn cross(
         &mut self,
         sending: Sending,

@@ -1,41 +1,42 @@
-//! Competing traffic: packets of other senders in the queue of a channel.
+//! Competing traffic: packets of other senders in a channel's queue.
 //!
 //! ```text
 //!   ours   ──► policer ──► ┌───────┐
-//!                          │ queue │ ──► rate ──► ours continues, theirs is discarded
+//!                          │ queue │ ──► rate ──► ours delivered, theirs discarded
 //!   theirs ──────────────► └───────┘
 //! ```
 //!
-//! The traffic does not react to loss. It bypasses the policer, which sits before our provider.
+//! The traffic does not react to loss. It bypasses the policer, which only limits our traffic.
 //!
-//! Invariants: our random draws do not change; packet `n` of even traffic arrives at `from + n x
-//! packet / rate`, rounded up once; of simultaneous packets, ours come last.
+//! Invariants: competing traffic does not change the random draws of our packets; packet `n` of
+//! even traffic arrives at `from + n x packet / rate`, rounded up once; a competing packet precedes
+//! ours with the same arrival time.
 
 use crate::error::ParameterError;
 use crate::parameters::sending_ps;
 use gingham_kernel::{Purpose, Rate, Stream, Time};
 
-/// Competing traffic from other senders.
+/// Competing traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Competing {
     /// Mean rate.
     pub rate: Rate,
     /// Packet length in bytes.
     pub packet_bytes: u32,
-    /// Spacing.
+    /// Distribution of the times between packets.
     pub spacing: Spacing,
-    /// Start.
+    /// Start time.
     pub from: Time,
-    /// End, not included.
+    /// End time, exclusive.
     pub until: Time,
 }
 
-/// Packet spacing.
+/// Distribution of the times between packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Even, with the first packet at the start.
+    /// Constant, with the first packet at the start.
     Even,
-    /// Exponentially distributed; one space precedes the first packet.
+    /// Exponential, also from the start to the first packet.
     Poisson,
 }
 
@@ -61,7 +62,7 @@ pub(crate) struct Competitor {
 }
 
 impl Competitor {
-    /// Creates the traffic. Random numbers depend on the seed and the stable `name`.
+    /// Creates the traffic. Its random numbers depend only on `seed` and `name`.
     pub(crate) fn new(competing: Competing, seed: u64, name: &str) -> Self {
         let words = Stream::new(seed, name, Purpose::Arrival);
         let mut competitor = Self { competing, words, given: 0, next: None };

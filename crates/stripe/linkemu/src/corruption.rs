@@ -1,8 +1,8 @@
-//! Bit errors: the position of the first damaged bit.
+//! Bit errors: the position of a packet's first damaged bit.
 //!
-//! The number of intact bits before it is geometric, drawn once per packet. The first damaged bit
-//! falls within a packet with probability 1 - (1 - e)^bits for a bit error rate `e`. Even the
-//! weakest checksum must detect a single flipped bit.
+//! The number of intact bits before the first damaged bit is geometric, drawn once per packet. At a
+//! bit error rate `e`, a packet is damaged with probability 1 - (1 - e)^bits. Flipping only the
+//! first damaged bit suffices, as every checksum detects a single flipped bit.
 
 use crate::Probability;
 use crate::draws::{Draw, Draws};
@@ -11,7 +11,7 @@ use gingham_kernel::Purpose;
 #[derive(Clone, Debug)]
 pub(crate) struct Corruption {
     bit_errors: Probability,
-    /// ln(1 - e), precomputed because it costs as much as the rest of a draw.
+    /// ln(1 - e) at a bit error rate `e`, precomputed for speed.
     log_intact: f64,
     draws: Draws,
 }

@@ -1,13 +1,13 @@
-//! Counters of a channel, in packets.
+//! Packet counters of a channel.
 
 use crate::{Arrival, DropReason};
 
-/// Packets by fate.
+/// Packet counters, by fate.
 ///
 /// Invariant: `offered + duplicated = arrived + policed + queue_full + outage + lost + too_long`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets offered.
+    /// Packets offered, without duplicates.
     pub offered: u64,
     /// Duplicates created.
     pub duplicated: u64,
@@ -15,13 +15,13 @@ pub struct Counters {
     pub arrived: u64,
     /// Packets that arrived damaged.
     pub corrupted: u64,
-    /// Packets that arrived after being held back.
+    /// Packets that arrived with the extra delay of [`Reordering`](crate::Reordering).
     pub held_back: u64,
     /// Packets dropped by the policer.
     pub policed: u64,
     /// Packets dropped at the full queue.
     pub queue_full: u64,
-    /// Packets dropped because of outages.
+    /// Packets cut off by an outage.
     pub outage: u64,
     /// Packets lost at random.
     pub lost: u64,
@@ -29,7 +29,7 @@ pub struct Counters {
     pub too_long: u64,
     /// Competing packets offered.
     pub competing: u64,
-    /// Competing packets dropped.
+    /// Competing packets dropped at the full queue.
     pub competing_dropped: u64,
 }
 

@@ -1,11 +1,11 @@
-//! Random access to random numbers: a hash of seed, direction, purpose and packet number.
+//! Random numbers by index: a hash of seed, direction, purpose and packet number.
 //!
 //! ```text
-//!   seed, name of the direction, purpose ── SHA-256, xoshiro256++ ──► key, once
+//!   seed, direction name, purpose ── SHA-256, xoshiro256++ ──► key, once
 //!   key + (2 packet + copy + 1) x golden gamma ── mix ──► 64 random bits
 //! ```
 //!
-//! One more packet or draw changes no later numbers.
+//! An additional packet or draw does not change any other number.
 //!
 //! Source: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
 //! 2014).
@@ -13,10 +13,10 @@
 use crate::Probability;
 use gingham_kernel::{Purpose, Stream};
 
-/// 2^64 over the golden ratio, made odd.
+/// 2^64 divided by the golden ratio, rounded to an odd number.
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Copy 0 is the packet, 1 its duplicate.
+/// Index of a random number. Copy 0 is the packet, copy 1 its duplicate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw {
     pub(crate) packet: u64,
@@ -38,7 +38,7 @@ impl Draws {
         mix(self.key.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA)))
     }
 
-    /// Uniform number on [0, 1) of 53 bits.
+    /// Returns a uniform 53-bit number in [0, 1).
     pub(crate) fn unit(&self, draw: Draw) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
         let numerator = (self.bits(draw) >> 11) as f64;
@@ -49,15 +49,16 @@ impl Draws {
         probability.is_possible() && self.unit(draw) < probability.value()
     }
 
-    /// Uniform number on 0..=`most`, up to an error of `most` parts in 2^64. Exact methods would
-    /// have to repeat draws, which a hash cannot do.
+    /// Returns a uniform integer in 0..=`most`, with a bias of at most `most` / 2^64. Rejection
+    /// sampling would be exact, but needs repeated draws.
     pub(crate) fn up_to(&self, most: u64, draw: Draw) -> u64 {
         let product = u128::from(self.bits(draw)) * (u128::from(most) + 1);
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 }
 
-/// Finaliser of SplitMix64: a bijection in which each input bit flips half of the output bits.
+/// Applies the SplitMix64 finaliser, a bijection in which each input bit flips half of the output
+/// bits on average.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -75,8 +76,9 @@ mod tests {
     #[test]
     fn drawn_bits_are_pinned() {
         let draws = Draws::new(1, "pin", Purpose::Loss);
-        // Computed in Python: SHA-256 of hashlib, the published xoshiro256++ step, and sequential
-        // SplitMix64 (6457827717110365317 from the state 1234567, as published).
+        // Computed in Python with hashlib's SHA-256, the published xoshiro256++ step, and
+        // sequential SplitMix64, which was checked against its published first output,
+        // 6457827717110365317 from state 1234567.
         let expected = [
             (draw(0, 0), 6_739_414_236_293_021_073),
             (draw(0, 1), 9_132_928_395_535_911_971),
@@ -115,7 +117,7 @@ mod tests {
             let number = draws.up_to(3, draw(packet, 0));
             counts[usize::try_from(number).expect("at most 3")] += 1;
         }
-        // Five standard deviations: sqrt(40,000 x 1/4 x 3/4) = 86.6.
+        // Five standard deviations of each count: 5 sqrt(40,000 x 1/4 x 3/4) = 433.
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 433), "{counts:?}");
         assert_eq!(draws.up_to(0, draw(0, 0)), 0);
     }

@@ -2,19 +2,20 @@
 
 use gingham_kernel::Time;
 
-/// Arrival of one copy.
+/// Arrival of one copy of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// Arrival time of the last byte.
     pub at: Time,
-    /// Position of the first damaged bit, counted from the highest bit of the first byte.
+    /// Index of the first damaged bit, from the most significant bit of the first byte; `None` if
+    /// intact.
     pub flipped_bit: Option<u64>,
-    /// Whether later packets may have overtaken it.
+    /// Whether the copy had the extra delay of [`Reordering`](crate::Reordering).
     pub held_back: bool,
 }
 
 impl Arrival {
-    /// Whether the copy is damaged.
+    /// Returns whether the copy is damaged.
     pub const fn is_corrupted(&self) -> bool {
         self.flipped_bit.is_some()
     }
@@ -23,32 +24,32 @@ impl Arrival {
 /// Reason why a packet is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// Above the policer's rate and burst.
+    /// The packet exceeded the policer's rate and burst.
     Policed,
-    /// Full queue.
+    /// The queue was full.
     QueueFull,
-    /// Outage during transit.
+    /// An outage overlapped the packet's transit.
     Outage,
-    /// Random loss.
+    /// The packet was lost at random.
     Lost,
-    /// Above the MTU.
+    /// The packet exceeded the MTU.
     TooLong,
 }
 
-/// Fate of a packet.
+/// Fate of an offered packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use = "a packet arrives only if its fate is handled"]
 pub enum Fate {
     /// One copy arrives.
     Arrives(Arrival),
-    /// Both copies arrive.
+    /// The packet and its duplicate arrive.
     ArrivesTwice(Arrival, Arrival),
-    /// No copy arrives; the reason is that of the first copy.
+    /// No copy arrives; the reason applies to the first copy.
     Dropped(DropReason),
 }
 
 impl Fate {
-    /// Arrivals in the order of the copies.
+    /// Returns the arrivals, the packet before its duplicate.
     pub fn arrivals(self) -> impl Iterator<Item = Arrival> {
         let arrivals = match self {
             Self::Arrives(arrival) => [Some(arrival), None],

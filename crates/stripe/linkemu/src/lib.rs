@@ -8,22 +8,20 @@
 //!                            competing traffic
 //! ```
 //!
-//! The crate moves no data; the caller waits, in virtual or real time.
+//! The crate only computes times and moves no data; the caller uses virtual or real time.
 //!
-//! Source: the model is ours, except the bursts of loss of Gilbert (1960) and Elliott (1963). Its
-//! rules:
+//! The model is our own, except the burst loss of Gilbert (1960) and Elliott (1963). Its rules:
 //!
 //! - **Draws by number.** Each random number is a hash of seed, direction, purpose and packet
 //!   number.
 //! - **Impairments are independent.** A packet that is lost, damaged, held back or cut off still
-//!   takes its time on the wire and its place in the order: the arrival of other packets does not
-//!   change.
-//! - **Jitter is added after the rate limit.** Packets that arrive within a span `t` have at most
-//!   `rate x (t + jitter)` bytes, plus one packet.
+//!   occupies the queue and the wire, so that the arrival times of other packets do not change.
+//! - **Jitter is added after the rate limit.** At most `rate x (t + jitter)` bytes, plus one
+//!   packet, arrive within any span `t`.
 //!
 //! Invariants: without reordering, packets arrive in order; no arriving packet was in transit
-//! during an outage; the queue never exceeds its bound, except a bound in time after the rate
-//! falls; no I/O, no clock, no allocation after construction.
+//! during an outage; the queue never exceeds its bound, except a time bound after the rate falls;
+//! no I/O, clock access or allocation after construction.
 
 mod channel;
 mod competing;

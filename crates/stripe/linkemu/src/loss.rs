@@ -1,7 +1,7 @@
 //! Packet loss, independent or in bursts.
 //!
-//! Invariant: the state depends only on the packet number; queue drops and duplicates do not change
-//! the loss of other packets.
+//! Invariant: the burst state depends only on the packet number, so that queue drops and duplicates
+//! do not change the loss of other packets.
 
 use crate::draws::{Draw, Draws};
 use crate::{Loss, Probability};
@@ -26,7 +26,7 @@ impl Losses {
         self.bad = false;
     }
 
-    /// Advances the state by one packet; called in the order of packet numbers.
+    /// Advances the burst state to the next packet number.
     pub(crate) fn next_packet(&mut self, packet: u64) {
         if let Loss::Bursts(bursts) = self.loss {
             let change = if self.bad { bursts.to_good } else { bursts.to_bad };

@@ -1,12 +1,12 @@
-//! Parameters of a channel.
+//! Channel parameters.
 //!
-//! Impairments are added to a clean channel:
+//! Impairments are added to a channel that has none:
 //!
 //! ```
 //! use gingham_kernel::{Rate, Span};
 //! use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 //!
-//! // 20 Mbit/s, 40 ms, half a per cent of loss.
+//! // 20 Mbit/s, 40 ms, 0.5 % loss.
 //! let clean = Parameters::clean(Rate::from_bytes_per_second(2_500_000), 64_000, Span::from_ns(40_000_000));
 //! let lossy = Parameters { loss: Loss::Independent(Probability::new(0.005)?), ..clean };
 //! let channel = Channel::new(lossy, 1, "east")?;
@@ -14,9 +14,9 @@
 //! # Ok::<(), gingham_linkemu::ParameterError>(())
 //! ```
 //!
-//! Source of the bursts: Gilbert, "Capacity of a burst-noise channel", BSTJ 39, 1960, and Elliott,
-//! "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963; counted in packets,
-//! not in bits.
+//! Source of the burst model: Gilbert, "Capacity of a burst-noise channel", BSTJ 39, 1960, and
+//! Elliott, "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963; here in
+//! packets instead of bits.
 
 use crate::competing::Competing;
 use crate::error::ParameterError;
@@ -25,33 +25,33 @@ use crate::probability::Probability;
 use crate::queue::QueueBound;
 use gingham_kernel::{Rate, Span, Time};
 
-/// Parameters of one direction.
+/// Parameters of one direction of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameters {
-    /// Rate at which the queue is emptied.
+    /// Drain rate of the queue.
     pub rate: Rate,
     /// Policer before the queue.
     pub policer: Option<Policer>,
-    /// Limit of the queue.
+    /// Queue limit.
     pub queue: QueueBound,
-    /// Traffic of other senders.
+    /// Cross traffic in the same queue.
     pub competing: Vec<Competing>,
-    /// Delay after the queue.
+    /// Propagation delay after the queue.
     pub delay: Span,
-    /// Maximum of a random, uniformly distributed addition to the delay; packets stay in order.
+    /// Maximum random addition to the delay, uniformly distributed; packets stay in order.
     pub jitter: Span,
-    /// Loss after the queue.
+    /// Random loss after the queue.
     pub loss: Loss,
-    /// MTU in bytes; longer packets are lost silently after the queue, as on a path without ICMP
-    /// errors.
+    /// MTU in bytes. Longer packets are lost silently after the queue, as on a path that filters
+    /// ICMP errors. `None`: unlimited.
     pub mtu_bytes: Option<u32>,
-    /// Probability that a bit is damaged.
+    /// Bit error rate.
     pub bit_errors: Probability,
     /// Probability that a packet enters the queue twice.
     pub duplication: Probability,
-    /// Reordering.
+    /// Extra delay of random packets, which reorders them.
     pub reordering: Reordering,
-    /// Outages in the order of time.
+    /// Outages in time order.
     pub outages: Vec<Outage>,
 }
 
@@ -60,56 +60,56 @@ pub struct Parameters {
 pub enum Loss {
     /// No loss.
     None,
-    /// Independent loss.
+    /// Independent loss of each packet with this probability.
     Independent(Probability),
-    /// Loss in bursts.
+    /// Burst loss.
     Bursts(GilbertElliott),
 }
 
-/// Two-state channel, initially good; the state may change before each packet.
+/// Two-state burst loss, initially good; the state may change before each packet.
 ///
 /// ```text
 ///                to_bad
 ///           ┌──────────────►
-///      good                  bad          bad for 1 / to_good packets, good for 1 / to_bad, in the mean;
-///   loss_good  ◄────────── loss_bad       bad for to_bad / (to_bad + to_good) of all packets
+///      good                  bad          mean burst: 1 / to_good packets; mean gap: 1 / to_bad;
+///   loss_good  ◄────────── loss_bad       fraction of bad packets: to_bad / (to_bad + to_good)
 ///                to_good
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// Probability of changing to the bad state, per packet.
+    /// Per-packet probability of changing from the good to the bad state.
     pub to_bad: Probability,
-    /// Probability of changing to the good state, per packet.
+    /// Per-packet probability of changing from the bad to the good state.
     pub to_good: Probability,
-    /// Probability of loss in the good state.
+    /// Loss probability in the good state.
     pub loss_good: Probability,
-    /// Probability of loss in the bad state.
+    /// Loss probability in the bad state.
     pub loss_bad: Probability,
 }
 
-/// Packets that are held back at the far end.
+/// Extra delay of random packets at the far end of the channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reordering {
-    /// Probability of holding back, per packet.
+    /// Probability that a packet is delayed.
     pub probability: Probability,
-    /// Additional delay of a packet held back.
+    /// Extra delay of an affected packet.
     pub span: Span,
 }
 
-/// Interval during which the channel is interrupted.
+/// Interval during which the channel carries nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
-    /// Start.
+    /// Start time.
     pub from: Time,
-    /// End, not included.
+    /// End time, exclusive.
     pub until: Time,
 }
 
 impl Parameters {
-    /// Longest transit time in ps, a day.
+    /// Longest permitted transit time, one day, in ps.
     pub const WAY_PS_MAX: u64 = 24 * 60 * 60 * PS_PER_SECOND;
 
-    /// Parameters of a channel without impairments or competing traffic.
+    /// Returns the parameters of a channel without impairments or competing traffic.
     pub const fn clean(rate: Rate, queue_bytes: u64, delay: Span) -> Self {
         Self {
             rate,
@@ -127,7 +127,7 @@ impl Parameters {
         }
     }
 
-    /// Checks the parameters.
+    /// Checks that the parameters are valid and the longest transit time is within a day.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.queue.check(self.rate)?;
         if self.policer.is_some_and(|policer| policer.burst_bytes == 0) {
@@ -144,8 +144,8 @@ impl Parameters {
         self.check_way()
     }
 
-    /// Checks a change of rate after rates up to `fastest`: the backlog, with a packet of
-    /// `longest_bytes` just accepted, must be sent within a day.
+    /// Checks a rate change to `to`. At rates up to `fastest`, a backlog may have built up, with a
+    /// last packet of `longest_bytes`; the new rate must send it within a day.
     pub fn check_change(
         &self,
         to: Rate,
@@ -190,7 +190,7 @@ impl Parameters {
 
 pub(crate) const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// Time to send bytes, rounded up to a ps.
+/// Returns the time to send `bytes`, in ps, rounded up.
 pub(crate) fn sending_ps(rate: Rate, bytes: u128) -> u128 {
     (bytes * u128::from(PS_PER_SECOND)).div_ceil(u128::from(rate.bytes_per_second()))
 }

@@ -4,31 +4,31 @@
 //!            rate ──► ┌────────┐
 //!                     │ tokens │ at most `burst_bytes`, and full at the start
 //!                     └───┬────┘
-//!   offered ──────────────▼───── as many tokens as the packet has bytes? ──► to the queue
+//!   offered ──────────────▼───── a token for each packet byte? ──► to the queue
 //!                                └── no: dropped, and the tokens remain
 //! ```
 //!
-//! Source: the token bucket of RFC 2697, section 3, with one bucket and red packets dropped.
+//! Source: RFC 2697, section 3, with a single token bucket; red packets are dropped.
 //!
-//! Invariant: packets that pass within any span `t` have at most `burst_bytes + rate x t` bytes.
-//! Counting is exact, in bytes times ps per second.
+//! Invariant: at most `burst_bytes + rate x t` bytes pass within any span `t`. Tokens are exact
+//! integers, in 10^-12 bytes.
 
 use crate::parameters::PS_PER_SECOND;
 use gingham_kernel::{Rate, Time};
 
-/// Parameters of a policer.
+/// Token bucket of a policer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policer {
-    /// Rate of new tokens.
+    /// Token rate.
     pub rate: Rate,
-    /// Burst in bytes; a longer packet never passes.
+    /// Bucket size in bytes; a longer packet never passes.
     pub burst_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     policer: Policer,
-    /// Tokens in bytes times [`PS_PER_SECOND`], as of `at`.
+    /// Tokens in 10^-12 bytes, as of `at`.
     filled: u128,
     at: Time,
 }

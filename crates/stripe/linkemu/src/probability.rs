@@ -1,4 +1,4 @@
-//! Probabilities, validated once at the boundary.
+//! Probabilities, validated on construction.
 
 use crate::error::ParameterError;
 
@@ -7,12 +7,12 @@ use crate::error::ParameterError;
 pub struct Probability(f64);
 
 impl Probability {
-    /// Impossible event.
+    /// Probability of an impossible event.
     pub const NEVER: Self = Self(0.0);
-    /// Certain event.
+    /// Probability of a certain event.
     pub const ALWAYS: Self = Self(1.0);
 
-    /// Checks that `value` is from 0 to 1.
+    /// Creates a probability; returns an error if `value` is outside 0 to 1.
     pub fn new(value: f64) -> Result<Self, ParameterError> {
         if (0.0..=1.0).contains(&value) {
             Ok(Self(value))
@@ -21,12 +21,12 @@ impl Probability {
         }
     }
 
-    /// Value from 0 to 1.
+    /// Returns the probability as a number.
     pub const fn value(self) -> f64 {
         self.0
     }
 
-    /// Whether the probability is above 0.
+    /// Returns whether the probability is above 0.
     pub fn is_possible(self) -> bool {
         self.0 > 0.0
     }

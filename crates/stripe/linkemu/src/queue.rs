@@ -1,19 +1,19 @@
-//! Queue of a channel, emptied at its rate.
+//! Channel queue, drained at the channel's rate.
 //!
 //! ```text
-//!   offered ──► ▒▒▒▒▒▒▒▒▒▒▒▒▒░░░ ──► on the wire, `rate` bytes a second
+//!   offered ──► ▒▒▒▒▒▒▒▒▒▒▒▒▒░░░ ──► the wire, `rate` bytes per second
 //!               waiting    being sent
-//!              └── backlog ──┘  within the bound, or the offered packet is dropped (tail drop)
+//!              └── backlog ──┘  a packet that would exceed the bound is dropped (tail drop)
 //! ```
 //!
-//! A bound in bytes limits the backlog including the offered packet; one in time limits its wait
-//! until its first byte is sent, at the current rate. If the rate falls, queued packets may wait
-//! longer, and new ones are dropped until the wait is within the bound again.
+//! A byte bound limits the backlog including the offered packet. A time bound limits the offered
+//! packet's wait for its first byte, at the current rate. If the rate falls, queued packets may
+//! wait longer, and new packets are dropped until the wait is within the bound again.
 //!
-//! The end of a packet, computed from all bytes since the last idle period, is rounded up to a ps
-//! once: errors do not accumulate.
+//! Departure times are computed from all bytes since the last idle period and rounded up to a ps,
+//! so that rounding errors do not accumulate.
 //!
-//! Invariant: the packets whose last byte leaves within any span `t` have at most `rate x t` bytes,
+//! Invariant: packets that finish transmission within any span `t` have at most `rate x t` bytes,
 //! plus one packet.
 
 use crate::Parameters;
@@ -23,17 +23,18 @@ use gingham_kernel::{Bytes, Rate, Span, Time};
 use std::fmt;
 use std::str::FromStr;
 
-/// Limit of a queue.
+/// Queue limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueBound {
-    /// Maximum backlog, including the unsent rest of the packet in service.
+    /// Maximum backlog in bytes, including the offered packet and the unsent rest of the packet in
+    /// service.
     Bytes(u64),
-    /// Maximum wait of an accepted packet until its first byte is sent.
+    /// Maximum wait until an accepted packet's first byte is sent.
     Time(Span),
 }
 
 impl QueueBound {
-    /// Maximum bytes ahead of an accepted packet.
+    /// Returns the limit in bytes: a time limit is converted at `rate` and rounded down.
     pub fn bytes_at(self, rate: Rate) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -43,7 +44,7 @@ impl QueueBound {
         }
     }
 
-    /// Whether a packet of this length never fits.
+    /// Returns whether a packet of this length never fits.
     pub fn is_too_short_for(self, length_bytes: u64) -> bool {
         matches!(self, Self::Bytes(bytes) if bytes < length_bytes)
     }
@@ -85,7 +86,7 @@ impl FromStr for QueueBound {
     }
 }
 
-/// Bytes sent within a span, rounded down.
+/// Returns the bytes sent at `rate` within a span, rounded down.
 fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
     u128::from(span_ps) * u128::from(rate.bytes_per_second()) / u128::from(PS_PER_SECOND)
 }
@@ -94,14 +95,14 @@ fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
 pub(crate) struct Queue {
     rate: Rate,
     bound: QueueBound,
-    /// End of the last idle period, and the bytes accepted since then.
+    /// End of the last idle period.
     busy_from: Time,
     busy_bytes: u128,
     /// Time when all accepted packets will have been sent.
     idle_at: Time,
 }
 
-/// Time from the start of a packet's first byte to the end of its last.
+/// Transmission interval of a packet, from its first byte to its last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sending {
     pub(crate) start: Time,
@@ -137,7 +138,8 @@ impl Queue {
         if now < self.idle_at { self.idle_at.since(now) } else { Span::ZERO }
     }
 
-    /// Whether a packet is accepted; one that takes more than a day to send never is.
+    /// Returns whether the queue accepts a packet. A packet whose transmission takes more than a
+    /// day is never accepted by a time bound.
     fn has_room(&self, now: Time, length_bytes: u32) -> bool {
         match self.bound {
             QueueBound::Bytes(bytes) => u64::from(length_bytes) <= bytes - self.backlog_bytes(now),
