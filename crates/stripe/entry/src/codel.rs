@@ -1,25 +1,27 @@
-//! Controlled delay (CoDel): decides when packets of one queue are marked or dropped.
+//! Controlled delay (CoDel): marks or drops packets of a standing queue.
 //!
 //! ```text
-//!   sojourn  │          .─.                        above the target for an interval:
-//!            │      .──'   '─.      .──            a drop, and another after I, I/√2, I/√3 ...
+//!   sojourn  │          .─.                        above the target for an interval I:
+//!            │      .──'   '─.      .──            a drop, then after I, I/√2, I/√3 ...
 //!    target  ┤ · ·/· · · · · ·\· ·/· · ·           until it is below
 //!            └───┴────────┴────────────► time
 //!                │← interval →│ x    x   x
 //! ```
 //!
-//! Source: RFC 8289, section 5, with its names. A mark replaces a drop (RFC 8290, section 5.2.6).
+//! Source: RFC 8289, section 5, with its names. ECN-capable packets are marked instead of dropped
+//! (RFC 8290, section 5.2.6).
 
 use core::time::Duration;
 
-/// Parameters of CoDel.
+/// CoDel parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelPlan {
-    /// Acceptable sojourn time in a standing queue.
+    /// Acceptable sojourn time in a standing queue, in ns.
     pub target_ns: u64,
-    /// Time that the sojourn exceeds the target before the first drop, about a round trip.
+    /// Time with the sojourn above the target before the first drop, in ns; about a round-trip
+    /// time.
     pub interval_ns: u64,
-    /// Longest packet; a queue this short is not a standing queue.
+    /// Longest packet; CoDel never drops from a backlog of at most this many bytes.
     pub longest_bytes: u32,
 }
 
@@ -29,16 +31,16 @@ impl CoDelPlan {
     /// Interval of RFC 8290, section 5.2.1.
     pub const INTERVAL_NS: u64 = 100_000_000;
 
-    /// Target for a queue before a pipe, given the unloaded round trip of its longest path: that
-    /// round trip, but at least 5 ms. A window cut to a fraction b leaves no idle time if (1 - b) /
-    /// b round trips were queued: .43 of one for CUBIC, one for Reno.
+    /// Returns the target for a queue whose longest path has this unloaded round-trip time: the
+    /// round trip, but at least 5 ms. A window reduced to a fraction b leaves no idle time if (1 -
+    /// b) / b round trips were queued: 0.43 for CUBIC, 1 for Reno.
     pub fn target_before(round_trip: Duration) -> u64 {
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
 
-    /// Interval for this queue: two targets, but at least the interval of RFC 8290. The queue shows
-    /// the reaction to a drop only after a round trip and another target; an earlier second drop
-    /// may halve the window again.
+    /// Returns the interval for the same queue: two targets, but at least the interval of RFC 8290.
+    /// The queue reflects the reaction to a drop only after a round trip and another target; an
+    /// earlier second drop may halve the window again.
     pub fn interval_before(round_trip: Duration) -> u64 {
         let target_ns = Self::target_before(round_trip);
         target_ns.saturating_mul(2).max(Self::INTERVAL_NS)
@@ -79,7 +81,8 @@ impl CoDel {
     pub(crate) const NEW: Self =
         Self { dropping: false, first_above_time: None, drop_next: 0, count: 0, lastcount: 0 };
 
-    /// Next packet to forward; `pop` takes packets in queue order.
+    /// Returns the next packet to forward. `pop` removes packets in queue order; `dropped` receives
+    /// the dropped packets.
     pub(crate) fn dequeue<T>(
         &mut self,
         now: u64,
@@ -121,7 +124,7 @@ impl CoDel {
         next.map(|popped| Judged { popped, marked: false })
     }
 
-    /// `dodequeue` of RFC 8289, section 5.
+    /// Returns whether the packet may be dropped (`dodequeue` of RFC 8289, section 5).
     fn ok_to_drop<T>(&mut self, now: u64, plan: &CoDelPlan, popped: Option<&Popped<T>>) -> bool {
         let stands = popped.is_some_and(|popped| {
             popped.sojourn_ns >= plan.target_ns && popped.left_bytes > u64::from(plan.longest_bytes)
@@ -133,7 +136,7 @@ impl CoDel {
         now >= *self.first_above_time.get_or_insert(now.saturating_add(plan.interval_ns))
     }
 
-    /// Begins dropping; if the last dropping phase ended recently, its drop rate is resumed.
+    /// Starts a dropping phase; if the previous phase was recent, its drop rate is resumed.
     fn begin_dropping(&mut self, now: u64, plan: &CoDelPlan) {
         let delta = self.count - self.lastcount;
         let is_recent = now.saturating_sub(self.drop_next) < plan.interval_ns.saturating_mul(16);
@@ -144,7 +147,7 @@ impl CoDel {
     }
 }
 
-/// Time of the next drop: an interval / √count later, in whole ns.
+/// Returns the next drop time: an interval / √count later, in whole ns.
 fn control_law(from_ns: u64, interval_ns: u64, count: u64) -> u64 {
     let square = u128::from(interval_ns) * u128::from(interval_ns);
     let span = (square / u128::from(count)).isqrt();

@@ -1,19 +1,18 @@
 //! Explicit congestion notification at both ends of a tunnel.
 //!
 //! ```text
-//!    inner ──encapsulate──► outer ~~~ marked on the path ~~ outer ──decapsulate──► inner, or dropped
+//!    inner ──encapsulate──► outer ~~~ marked in transit ~~ outer ──decapsulate──► inner, or dropped
 //!      └──────────────────────── carried inside ───────────────────────┘
 //! ```
 //!
-//! Source: RFC 6040, sections 4.1 (figure 3) and 4.2 (figure 4); code points of RFC 3168, section
-//! 5.
+//! Source: RFC 6040, sections 4.1 (figure 3) and 4.2 (figure 4); code points: RFC 3168, section 5.
 //!
-//! Invariant: a mark inside or on the path is never lost.
+//! Invariant: a CE mark on the inner packet or in transit is never lost.
 
 /// ECN field of an IP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
-    /// No ECN support.
+    /// Not ECN-capable.
     #[default]
     NotEct = 0b00,
     /// ECT(1).
@@ -25,7 +24,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// ECN field in the last two bits of a traffic class or TOS byte.
+    /// Returns the ECN field, the last two bits of a traffic class or TOS byte.
     pub const fn of_traffic_class(byte: u8) -> Self {
         match byte & 0b11 {
             0b00 => Self::NotEct,
@@ -35,28 +34,28 @@ impl Ecn {
         }
     }
 
-    /// Byte with this ECN field.
+    /// Returns `byte` with this ECN field.
     pub const fn in_traffic_class(self, byte: u8) -> u8 {
         byte & !0b11 | self as u8
     }
 
-    /// Whether marks replace drops.
+    /// Returns whether the packet can be marked instead of dropped.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 }
 
-/// Mode of setting outer headers (RFC 6040, section 4.1).
+/// Encapsulation mode (RFC 6040, section 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TunnelMode {
-    /// The far end copies marks to the inner header.
+    /// The outer header copies the inner ECN field; the far end copies marks to the inner header.
     #[default]
     Normal,
-    /// The far end may ignore marks; routers must drop packets instead.
+    /// The outer header is not ECN-capable, as the far end may ignore marks.
     Compatibility,
 }
 
-/// ECN field of the outer header.
+/// Returns the ECN field of the outer header.
 pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     match mode {
         TunnelMode::Normal => inner,
@@ -64,16 +63,17 @@ pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     }
 }
 
-/// Unexpected combination of fields (marked in figure 4).
+/// Unexpected combination of inner and outer fields (RFC 6040, figure 4).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unexpected {
-    /// `(!)`: currently unused.
+    /// Currently unused, `(!)` in the figure.
     Unused,
-    /// `(!!!)`: unused and potentially dangerous.
+    /// Currently unused and potentially dangerous, `(!!!)` in the figure.
     Dangerous,
 }
 
-/// ECN field on leaving the tunnel; `None` drops a marked packet without support for ECN.
+/// Returns the ECN field after decapsulation; `None` drops the packet, as it was marked but is not
+/// ECN-capable.
 pub const fn decapsulate(inner: Ecn, outer: Ecn) -> (Option<Ecn>, Option<Unexpected>) {
     use Ecn::{Ce, Ect0, Ect1, NotEct};
     match (inner, outer) {
@@ -99,7 +99,7 @@ mod tests {
         FIELDS.iter().find(|(name, _)| *name == text).expect("a code point").1
     }
 
-    /// Rows are the inner field, columns the outer one.
+    /// Checks every combination: rows are the inner field, columns the outer field.
     #[test]
     fn decapsulation_matches_rfc_6040_figure_4() {
         let figure_4 = "
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// RFC 3168, figure 1.
+    /// Checks the code points (RFC 3168, figure 1).
     #[test]
     fn ecn_field_is_the_last_two_bits() {
         let points = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];

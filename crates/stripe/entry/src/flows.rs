@@ -3,7 +3,8 @@
 //! Source: RFC 8290, sections 4.1 and 4.2: deficit round robin (Shreedhar and Varghese 1995) with
 //! new flows before old ones.
 //!
-//! Invariant: a flow is on a list exactly if a packet was enqueued since it was last found empty.
+//! Invariant: a flow is listed if and only if a packet was enqueued after the flow was last found
+//! empty.
 
 use crate::codel::CoDel;
 use crate::slab::{List, NONE};
@@ -15,7 +16,7 @@ pub(crate) enum Listed {
     Old,
 }
 
-/// Flow, or several flows whose hashes collide.
+/// Flow queue; flows with colliding hashes share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) queue: List,
@@ -71,8 +72,8 @@ impl Flows {
         }
     }
 
-    /// First flow with credits; new flows precede old ones. A flow without credits gets a quantum
-    /// and moves to the end of the old ones.
+    /// Returns the first flow with credits, new flows first. A flow without credits gets a quantum
+    /// and moves to the end of the old flows.
     pub(crate) fn current(&mut self) -> Option<u32> {
         loop {
             let flow = if self.new.first == NONE { self.old.first } else { self.new.first };
@@ -92,8 +93,8 @@ impl Flows {
         self.flow(flow).credits -= i64::from(bytes);
     }
 
-    /// Retires an empty flow. A new flow becomes the last old one, since recurring flows would
-    /// otherwise starve old ones; an old flow leaves its list.
+    /// Removes an empty flow from its list. A new flow moves to the end of the old flows instead,
+    /// as recurring new flows would otherwise starve them.
     pub(crate) fn retire(&mut self, flow: u32) {
         let was_new = self.flow(flow).listed == Listed::New;
         self.remove_first(flow);

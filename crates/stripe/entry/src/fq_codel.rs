@@ -1,15 +1,15 @@
-//! FQ-CoDel: a separately controlled queue for each flow, served round robin.
+//! FQ-CoDel: a CoDel queue for each flow, served round robin.
 //!
 //! ```text
 //!   enqueue ──► full? ──► drop half of the longest queue, at most 64 packets, from its head
-//!   peek, dequeue ──► the first flow with credits ──► CoDel ──► a packet; it stays chosen until
+//!   peek, dequeue ──► the first flow with credits ──► CoDel ──► a packet, which stays chosen until
 //!                                                               it is dequeued
 //! ```
 //!
-//! `dequeue` returns the packet of the last `peek`, because a scheduler decides by the length of
-//! the peeked packet.
+//! `dequeue` returns the packet of the last `peek`, because the scheduler's decision depends on its
+//! length.
 //!
-//! Source: RFC 8290, section 4, and section 5.2 for the defaults.
+//! Source: RFC 8290, section 4; defaults: section 5.2.
 
 use crate::codel::{CoDelPlan, Popped};
 use crate::ecn::Ecn;
@@ -19,32 +19,32 @@ use crate::slab::{Slab, Waiting};
 /// Maximum packets dropped at once (RFC 8290, section 4.1).
 const BATCH_PACKETS_MAX: u32 = 64;
 
-/// Parameters of an FQ-CoDel queue.
+/// FQ-CoDel parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelPlan {
-    /// Parameters of CoDel.
+    /// CoDel parameters of each flow.
     pub codel: CoDelPlan,
-    /// Number of hashed queues.
+    /// Number of flow queues.
     pub flows: u32,
-    /// Bytes of a flow per turn; normally the longest packet (RFC 8290, section 5.2.4).
+    /// Bytes per flow and round; normally the longest packet (RFC 8290, section 5.2.4).
     pub quantum_bytes: u32,
     /// Maximum backlog in bytes.
     pub limit_bytes: u64,
-    /// Maximum backlog in packets, allocated at the start.
+    /// Maximum backlog in packets; memory for all is allocated at the start.
     pub limit_packets: u32,
-    /// Whether packets that support ECN are marked.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// Seed of flow hashes, which protects against deliberate collisions.
+    /// Seed of the flow hash, which prevents deliberate collisions.
     pub seed: u64,
 }
 
 impl FqCodelPlan {
-    /// Default number of queues (RFC 8290, section 5.2.5).
+    /// Default number of flow queues (RFC 8290, section 5.2.5).
     pub const FLOWS: u32 = 1_024;
-    /// Default limit in packets (RFC 8290, section 5.2.3).
+    /// Default packet limit (RFC 8290, section 5.2.3).
     pub const LIMIT_PACKETS: u32 = 10_240;
 
-    /// Default parameters for packets of at most `longest_bytes`.
+    /// Returns the default parameters for packets of at most `longest_bytes`.
     pub fn of_packets(longest_bytes: u32) -> Self {
         Self {
             codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
@@ -67,7 +67,7 @@ impl Default for FqCodelPlan {
 /// Packet to enqueue.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<P> {
-    /// Hash of the packet's flow.
+    /// Flow hash.
     pub flow_hash: u64,
     /// Length in bytes.
     pub bytes: u32,
@@ -86,7 +86,7 @@ pub struct Dequeued<P> {
     pub bytes: u32,
     /// Whether ECN must be set to CE.
     pub marked: bool,
-    /// Time from the packet's arrival until it was chosen.
+    /// Time from the packet's arrival until it was chosen, in ns.
     pub sojourn_ns: u64,
 }
 
@@ -95,16 +95,16 @@ pub struct Dequeued<P> {
 pub struct Dropped<P> {
     /// Packet.
     pub packet: P,
-    /// Reason of the drop.
+    /// Reason for the drop.
     pub reason: DropReason,
 }
 
-/// Reason of a drop.
+/// Reason for a drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
     /// The sojourn time exceeded the target for too long.
     Target,
-    /// Longest flow of a full queue.
+    /// The queue was full, and the packet's flow was the longest.
     Limit,
 }
 
@@ -121,14 +121,14 @@ pub struct Counters {
     pub dropped_target_packets: u64,
     /// Packets dropped for [`DropReason::Limit`].
     pub dropped_limit_packets: u64,
-    /// Sum of the sojourn times.
+    /// Sum of the sojourn times of forwarded packets, in ns.
     pub sojourn_sum_ns: u128,
-    /// Longest sojourn time.
+    /// Longest sojourn time of a forwarded packet, in ns.
     pub sojourn_max_ns: u64,
 }
 
 impl Counters {
-    /// Sums the counters of two successive queues.
+    /// Returns the sums of the counters, and the longer maximum sojourn time.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self {
@@ -156,16 +156,16 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// Creates a queue with all its memory.
+    /// Creates a queue and allocates all its memory.
     ///
     /// # Panics
-    /// The plan has no flows, no quantum, or no space.
+    /// Panics if the plan has no flows, quantum or space.
     pub fn new(plan: FqCodelPlan) -> Self {
         assert!(plan.flows > 0 && plan.quantum_bytes > 0, "flows take turns");
         assert!(plan.limit_packets > 0, "there is room for a packet");
         Self {
             plan,
-            // A new packet is stored before another is dropped to make room.
+            // A new packet is stored before another packet is dropped to make room.
             slab: Slab::new(plan.limit_packets + 1),
             flows: Flows::new(plan.flows, plan.quantum_bytes),
             chosen: None,
@@ -175,42 +175,43 @@ impl<P> FqCodel<P> {
         }
     }
 
-    /// Sets CoDel's target.
+    /// Sets CoDel's target, in ns.
     pub const fn set_target(&mut self, target_ns: u64) {
         self.plan.codel.target_ns = target_ns;
     }
 
-    /// Sets CoDel's interval.
+    /// Sets CoDel's interval, in ns.
     pub const fn set_interval(&mut self, interval_ns: u64) {
         self.plan.codel.interval_ns = interval_ns;
     }
 
-    /// Returns CoDel's target.
+    /// Returns CoDel's target, in ns.
     pub const fn target_ns(&self) -> u64 {
         self.plan.codel.target_ns
     }
 
-    /// Backlog in bytes.
+    /// Returns the backlog in bytes.
     pub const fn backlog_bytes(&self) -> u64 {
         self.backlog_bytes
     }
 
-    /// Backlog in packets.
+    /// Returns the backlog in packets.
     pub const fn backlog_packets(&self) -> u32 {
         self.backlog_packets
     }
 
-    /// Whether the queue is empty.
+    /// Returns whether the queue is empty.
     pub const fn is_empty(&self) -> bool {
         self.backlog_packets == 0
     }
 
-    /// Counters of the queue.
+    /// Returns the counters.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Enqueues a packet; `dropped` gets dropped packets, possibly this one.
+    /// Enqueues a packet. `dropped` receives the packets dropped from a full queue, possibly this
+    /// one.
     pub fn enqueue(
         &mut self,
         now_ns: u64,
@@ -231,7 +232,7 @@ impl<P> FqCodel<P> {
         while self.is_over_limit() && self.drop_batch(&mut dropped) {}
     }
 
-    /// Peeks at the next packet.
+    /// Returns the next packet without removing it. `dropped` receives packets dropped by CoDel.
     pub fn peek(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<&Dequeued<P>> {
         if self.chosen.is_none() {
             self.chosen = self.choose(now_ns, dropped);
@@ -239,7 +240,7 @@ impl<P> FqCodel<P> {
         self.chosen.as_ref()
     }
 
-    /// Removes the next packet.
+    /// Removes the next packet. `dropped` receives packets dropped by CoDel.
     pub fn dequeue(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<Dequeued<P>> {
         self.peek(now_ns, dropped)?;
         let next = self.chosen.take()?;
@@ -321,7 +322,7 @@ impl<P> FqCodel<P> {
     }
 }
 
-/// Mixes bits by `mix64`, variant 13 of Stafford (Steele, Lea and Flood 2014, "SplitMix").
+/// Mixes bits with `mix64`, variant 13 of Stafford (Steele, Lea and Flood 2014, "SplitMix").
 const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,4 @@
-//! Slab of packets, linked into lists.
+//! Preallocated packet slots, linked into lists.
 
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -16,7 +16,6 @@ struct Place<P> {
     next: u32,
 }
 
-/// Slab whose slots are all allocated at the start.
 #[derive(Debug)]
 pub(crate) struct Slab<P> {
     places: Vec<Place<P>>,

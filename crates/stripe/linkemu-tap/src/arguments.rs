@@ -27,48 +27,48 @@ Each event is a line of JSON on the standard output: \"ready\" when both ends ar
 #[derive(Parser, Debug)]
 #[command(name = "gingham-linkemu", version, about, after_help = EXAMPLES, max_term_width = 110)]
 pub(crate) struct Arguments {
-    /// One end, NAMESPACE[:INTERFACE]: a name of `ip netns`, or a path such as /proc/123/ns/net;
-    /// interface tap0
+    /// One end, NAMESPACE[:INTERFACE]: a name from `ip netns`, or a path such as /proc/123/ns/net;
+    /// default interface tap0
     pub(crate) left: End,
-    /// The other end
+    /// The other end, in the same form
     pub(crate) right: End,
 
-    /// Rate of the queue in bytes or bits per second, such as '20 Mbit/s'
+    /// Rate of the link in bytes or bits per second, such as '20 Mbit/s'
     #[arg(long)]
     rate: Rate,
-    /// Time from a frame's last byte leaving the queue to its arrival, such as '10 ms'
+    /// Delay from a frame's last byte leaving the queue to its arrival, such as '10 ms'
     #[arg(long, default_value = "0 ps")]
     delay: Span,
-    /// Limit of the queue: bytes, or the longest wait, such as '20 ms'
+    /// Queue limit: bytes, or the longest wait, such as '20 ms'
     #[arg(long, default_value = "64 kB", value_name = "BYTES or TIME")]
     queue: QueueBound,
-    /// Maximum of a uniform addition to the delay; frames stay in order
+    /// Maximum random addition to the delay, uniformly distributed; frames stay in order
     #[arg(long, default_value = "0 ps")]
     jitter: Span,
     /// Probability that a frame is lost, independently of others
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     loss: Probability,
-    /// Loss in bursts instead: the probabilities that a frame begins and ends one; all frames of a
-    /// burst are lost
+    /// Burst loss in place of --loss: the probabilities that a frame starts and ends a burst, in
+    /// which all frames are lost
     #[arg(long, value_parser = bursts, value_name = "BEGIN,END", conflicts_with = "loss")]
     bursts: Option<GilbertElliott>,
-    /// Probability that a bit is damaged
+    /// Bit error rate
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     bit_errors: Probability,
     /// Probability that a frame enters the queue twice
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     duplication: Probability,
-    /// Probability that a frame is delayed further, and for how long: '0.01,5 ms'
+    /// Probability and length of an extra delay of single frames, which reorders them: '0.01,5 ms'
     #[arg(long, value_parser = reordering, value_name = "PROBABILITY,TIME")]
     reordering: Option<Reordering>,
-    /// Cut the link for a span: '2 s..3 s'; may be repeated
+    /// Outage of both directions: '2 s..3 s'; may be repeated
     #[arg(long, value_parser = outage, value_name = "FROM..UNTIL")]
     outage: Vec<Outage>,
-    /// Change the rate at a given time: '5 s=2 Mbit/s'; may be repeated
+    /// Rate change at a given time: '5 s=2 Mbit/s'; may be repeated
     #[arg(long, value_parser = step, value_name = "TIME=RATE")]
     rate_at: Vec<Step>,
 
-    /// Rate from right to left, if it differs; --rate-at then applies to the other direction only
+    /// Rate from right to left, if it differs; --rate-at then applies only from left to right
     #[arg(long, value_name = "RATE", help_heading = "From right to left")]
     back_rate: Option<Rate>,
     /// Delay from right to left
@@ -83,18 +83,18 @@ pub(crate) struct Arguments {
     /// Loss from right to left, in place of --loss or --bursts
     #[arg(long, value_name = "PROBABILITY", value_parser = probability, help_heading = "From right to left")]
     back_loss: Option<Probability>,
-    /// Changes of the rate from right to left
+    /// Rate changes from right to left
     #[arg(long, value_parser = step, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 
-    /// Delay beyond its time that makes a frame count as late; if many frames are late, a run
-    /// measures the machine and not the link
+    /// Delivery delay beyond the model's arrival time from which a frame counts as late; if many
+    /// frames are late, the machine is too slow for the link
     #[arg(long, default_value = "1 ms", value_name = "TIME")]
     pub(crate) late: Span,
-    /// MTU of the interfaces: the longest packet, without the Ethernet header
+    /// MTU of the interfaces: the longest packet, without Ethernet header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,
-    /// Seed of all random numbers: with the same seed, frames of the same sequence numbers are lost
+    /// Seed of all random numbers: with the same seed, the same frames by number are lost
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -102,7 +102,7 @@ pub(crate) struct Arguments {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct DirectionPlan {
     pub(crate) parameters: Parameters,
-    /// In the order of time.
+    /// Rate changes, in time order.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -167,7 +167,7 @@ impl Arguments {
     }
 }
 
-/// Ethernet header with a VLAN tag.
+/// Length of an Ethernet header with a VLAN tag.
 const ETHERNET_BYTES: u64 = 18;
 
 const fn option_of(error: &ParameterError) -> &'static str {

@@ -1,9 +1,9 @@
-//! One direction of the link: the model, and the frames in transit.
+//! One direction of the link: the model, and its frames in transit.
 //!
-//! Time is an argument; only the pump reads the clock.
+//! Methods take the time as an argument; only the pump reads the clock.
 //!
-//! Invariants: frames leave in the order of the model's arrival times; a change of the rate takes
-//! effect at its time, however late it is processed.
+//! Invariants: frames leave in the order of the model's arrival times; a rate change takes effect
+//! at its scheduled time, even if it is processed late.
 
 use crate::arguments::{DirectionPlan, Step};
 use gingham_kernel::{EventQueue, Span, Time};
@@ -11,7 +11,7 @@ use gingham_linkemu::{Channel, Counters, ParameterError};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Frame {
-    /// Number of the offered frame; duplicates follow their original.
+    /// Index of the offered frame, from 0; a duplicate has the index of its original.
     number: u64,
     bytes: Vec<u8>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Delivered {
 #[derive(Debug)]
 pub(crate) struct Direction {
     channel: Channel,
-    /// Future rate changes, the next one last.
+    /// Future rate changes, the next at the end.
     steps: Vec<Step>,
     frames: EventQueue<Frame>,
     number: u64,
@@ -38,7 +38,8 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// Creates a direction; frames delivered more than `late_after` after their time count as late.
+    /// Creates a direction; frames delivered more than `late_after` past their arrival time count
+    /// as late.
     pub(crate) fn new(
         plan: DirectionPlan,
         seed: u64,
@@ -126,7 +127,7 @@ mod tests {
     use gingham_linkemu::{Outage, Parameters, Probability};
     use std::convert::Infallible;
 
-    /// Clean channel with one byte per us.
+    /// Returns a clean channel of 1 MB/s: one byte per us.
     fn clean() -> Parameters {
         let rate = Rate::from_bytes_per_second(1_000_000);
         Parameters::clean(rate, 200, Span::from_ns(50_000))
@@ -174,7 +175,8 @@ mod tests {
         let half = Rate::from_bytes_per_second(500_000);
         let mut direction = direction(clean(), vec![Step { at: us(100), rate: half }]);
         direction.offer(us(0), &[1; 150]);
-        // At 100 us 50 B are left, which then take until 200 us; 20 B more take until 240 us.
+        // At 100 us, 50 B are left, which now take until 200 us; the 20 B frame then takes until
+        // 240 us.
         direction.offer(us(150), &[2; 20]);
         assert_eq!(arrived(&mut direction, us(200)), [vec![1; 150]]);
         assert_eq!(direction.next_arrival(), Some(us(290)));

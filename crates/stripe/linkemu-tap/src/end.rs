@@ -1,7 +1,8 @@
 //! End of the link: a TAP interface in a network namespace.
 //!
-//! A TAP interface belongs to the namespace that opens `/dev/net/tun`: the process enters it and
-//! returns. An open TAP keeps its namespace alive; its deletion only shows at its name or path.
+//! A TAP interface belongs to the namespace in which `/dev/net/tun` is opened: the process enters
+//! that namespace and returns. An open TAP keeps its namespace alive, so that a deleted namespace
+//! only loses its name or path.
 
 use crate::problem::Problem;
 use gingham_input::nearest;
@@ -14,7 +15,7 @@ use std::str::FromStr;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 const NAMED: &str = "/run/netns";
-/// Maximum name length, `IFNAMSIZ`.
+/// Size of an interface name with its terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,8 +95,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Creates the interface, in state up and without an address. Panics if this process cannot
-    /// return from the namespace.
+    /// Creates the interface, up and without an address. Panics if this process cannot return to
+    /// its own namespace.
     pub(crate) fn new(end: &End, mtu: u16) -> Result<Self, Problem> {
         let namespace = Namespace::open(&end.namespace)?;
         let refused = |error: io::Error| Problem::Environment(refusal(end, &error));

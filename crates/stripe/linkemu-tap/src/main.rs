@@ -8,11 +8,10 @@
 //!   └──────────────┘        └─────────────────────────────────────┘        └───────────────┘
 //! ```
 //!
-//! The length of a frame is that of the TAP device: from the Ethernet header on, without preamble
-//! and check sequence.
+//! Frame lengths include the Ethernet header, but not preamble and check sequence.
 //!
-//! Invariants: no frame is delivered before its time; the greatest lateness is reported; everything
-//! created ends with the process.
+//! Invariants: no frame is delivered before its arrival time; the maximum lateness is reported; the
+//! interfaces disappear with the process.
 
 #[cfg(target_os = "linux")]
 mod arguments;

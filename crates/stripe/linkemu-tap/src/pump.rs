@@ -1,4 +1,4 @@
-//! Event loop: carries frames between the TAPs, each at its time.
+//! Event loop: reads frames from the TAPs and writes them at their arrival times.
 //!
 //! ```text
 //!            ┌──── until the next arrival, a frame, a signal ────┐
@@ -6,7 +6,7 @@
 //!   deliver arrived frames ──► read frames from both ends ──► wait (ppoll)
 //! ```
 //!
-//! A thread per direction would gain nothing: the kernel's TAP devices take most of the time. The
+//! One thread serves both directions, as most of the time is spent in the kernel's TAP driver. The
 //! timer slack is 1 ns instead of the default of 50 us.
 
 use crate::arguments::Arguments;
@@ -26,7 +26,7 @@ use std::os::fd::AsFd;
 
 const CHECK_INTERVAL: Span = Span::from_ns(200_000_000);
 const FRAMES_A_TURN: usize = 64;
-/// Buffer length, above an MTU of 65,535 and the Ethernet header.
+/// Receive buffer length, above an MTU of 65,535 plus the Ethernet header.
 const FRAME_BYTES_MAX: usize = 66_000;
 type Reason = String;
 
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Blocks the signals, which are then read from a descriptor.
+/// Blocks the termination signals, which are then read from the returned descriptor.
 fn signals() -> nix::Result<SignalFd> {
     let mut mask = SigSet::empty();
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1] {
@@ -84,7 +84,7 @@ impl Clock {
 
 struct Pump {
     taps: [Tap; 2],
-    /// Direction from the first TAP to the second, and the reverse.
+    /// From the first TAP to the second, and the reverse.
     directions: [Direction; 2],
     signals: SignalFd,
     clock: Clock,

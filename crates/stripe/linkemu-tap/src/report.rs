@@ -1,4 +1,4 @@
-//! Events on standard output, one line of JSON each.
+//! Events on standard output, one JSON object per line.
 
 use crate::direction::Direction;
 use crate::end::Tap;

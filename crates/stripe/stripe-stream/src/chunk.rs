@@ -1,8 +1,8 @@
-//! Header of a chunk.
+//! Chunk header.
 //!
 //! ```text
 //!   free      number (u64) | length (u32)
-//!   strict                   length (u32)      the scheduler determines the order
+//!   strict                   length (u32)      order determined by the scheduler
 //! ```
 //!
 //! A length of zero marks the end of the stream.

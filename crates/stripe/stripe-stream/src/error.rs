@@ -5,27 +5,27 @@ use std::io;
 use gingham_fairq::SchedulerError;
 use thiserror::Error;
 
-/// Invalid plan.
+/// Invalid stream plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
     /// Number of connections out of range.
     #[error("a stream goes over 1 to {most} connections, not {connections}")]
     Connections {
-        /// Requested number.
+        /// Requested number of connections.
         connections: usize,
-        /// Maximum number.
+        /// Maximum number of connections.
         most: usize,
     },
     /// Chunk length out of range.
     #[error("a chunk has 1 to {most} bytes, not {chunk_bytes}")]
     Chunk {
-        /// Requested bytes.
+        /// Requested chunk length in bytes.
         chunk_bytes: u32,
-        /// Maximum length in bytes.
+        /// Maximum chunk length in bytes.
         most: u32,
     },
-    /// Wrong number of quanta.
+    /// Number of quanta different from the number of connections.
     #[error("{quanta} quanta for {connections} connections: one each")]
     Quanta {
         /// Number of quanta.
@@ -44,17 +44,17 @@ impl From<SchedulerError> for PlanError {
     }
 }
 
-/// Error of combining connections.
+/// Error while combining connections into a stream.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GreetingError {
-    /// Failure before the greeting.
+    /// Connection failure before the end of the greeting.
     #[error("a connection ended before its greeting: {0}")]
     Connection(#[from] io::Error),
-    /// Bytes that are not a greeting.
+    /// First bytes that are not a greeting.
     #[error("a connection did not begin with the greeting of a striped stream")]
     NotGreeting,
-    /// Greeting of another version.
+    /// Unsupported greeting version.
     #[error("the other end uses version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
     Version(u8),
     /// Invalid plan in a greeting.
@@ -63,12 +63,12 @@ pub enum GreetingError {
     /// Connections of different streams.
     #[error("connections of different streams: {0:016x} and {1:016x}")]
     Streams(u64, u64),
-    /// Wrong number of connections.
+    /// Number of connections different from that in the greeting.
     #[error("the stream goes over {expected} connections, and {given} were given")]
     Count {
-        /// Number of connections of the stream.
+        /// Number of connections in the greeting.
         expected: usize,
-        /// Number of connections given.
+        /// Number of connections passed by the caller.
         given: usize,
     },
     /// Repeated connection index.
@@ -80,16 +80,16 @@ pub enum GreetingError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// Early end of a connection.
+    /// Connection that ended before the stream.
     #[error("connection {0} ended before the stream")]
     Ended(usize),
     /// Chunk longer than the maximum.
     #[error("connection {0}: a chunk longer than the greeting allows")]
     Long(usize),
-    /// Repeated sequence number, or wrong end marker.
+    /// Repeated sequence number, or inconsistent end marker.
     #[error("connection {0}: a chunk out of turn")]
     OutOfTurn(usize),
-    /// Missing chunk.
+    /// Chunk that no connection delivered.
     #[error("no connection has chunk {0}")]
     Missing(u64),
 }

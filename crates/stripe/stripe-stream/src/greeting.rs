@@ -5,7 +5,7 @@
 //!   "gstripe" and zero | version | place | count | strict | chunk (u32) | stream (u64) | quanta (u32 each)
 //! ```
 //!
-//! Numbers are big-endian.
+//! Integers are big-endian.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
@@ -17,17 +17,17 @@ use crate::readiness::read_all;
 
 const MAGIC: [u8; 8] = *b"gstripe\0";
 pub(crate) const VERSION: u8 = 1;
-/// Length of the greeting without quanta.
+/// Length of a greeting without quanta, in bytes.
 const GREETING_BYTES: usize = 24;
 
-/// Identifies a connection and its stream.
+/// Greeting that identifies a connection and its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
-    /// Random identifier of the stream.
+    /// Random stream identifier.
     pub stream: u64,
-    /// Index, from 0.
+    /// Index of this connection in the stream, from 0.
     pub place: usize,
-    /// Number of connections.
+    /// Number of connections of the stream.
     pub connections: usize,
     /// Plan of the writer.
     pub plan: StreamPlan,
@@ -35,7 +35,7 @@ pub struct Greeting {
 
 impl Greeting {
     pub(crate) fn of_all(connections: usize, plan: &StreamPlan) -> impl Iterator<Item = Self> {
-        // The random keys of hash maps are the only randomness in the standard library.
+        // The keys of hash maps are the only random numbers in the standard library.
         let stream = RandomState::new().build_hasher().finish();
         (0..connections).map(move |place| Self { stream, place, connections, plan: plan.clone() })
     }
@@ -56,7 +56,7 @@ impl Greeting {
     }
 
     /// Reads a greeting, blocking. A server of unauthenticated connections should use a thread for
-    /// each, and shut down those that send nothing.
+    /// each connection, and shut down silent connections.
     pub fn read_from<S: Read + AsFd>(connection: &mut S) -> Result<Self, GreetingError> {
         let mut bytes = [0; GREETING_BYTES];
         read_all(connection, &mut bytes)?;

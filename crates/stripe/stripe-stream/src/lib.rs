@@ -6,17 +6,17 @@
 //!                      └─ connection 2 ─┘
 //! ```
 //!
-//! Lossless connections in order (TCP, Unix sockets) need no markers, resets or reorder buffer.
-//! Chunks ahead of their turn wait in the kernel, whose flow control slows down the writer.
+//! Reliable in-order connections (TCP, Unix sockets) need no markers, resets or reorder buffer.
+//! Early chunks wait in the kernel, whose flow control slows down the writer.
 //!
 //! | [`Order`] | connection of a chunk | header |
 //! |---|---|---|
-//! | free | one with free buffer space, so that each carries what it can | number, length: 12 bytes |
+//! | free | any with free buffer space, so that each runs at its own rate | number, length: 12 bytes |
 //! | strict | chosen by surplus round robin; the reader runs the same scheduler (Adiseshu et al. 1996, section 3) | length: 4 bytes |
 //!
-//! A stalled connection blocks the stream; a failed one ends it with an error, because its data in
-//! flight is lost. Dropping a writer before [`StripedWriter::finish`] is also an error, which marks
-//! the incomplete stream. Nothing is encrypted.
+//! A stalled connection blocks the stream; a failed connection ends it with an error, because data
+//! in flight is lost. Dropping a writer before [`StripedWriter::finish`] also causes an error at
+//! the reader, as the stream is incomplete. Nothing is encrypted.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -34,8 +34,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Invariants: no allocation per chunk; a reader returns every byte as soon as it is in order;
-//! invalid input leads to an error, never to a panic.
+//! Invariants: no allocation per chunk; a reader returns every byte as soon as all earlier bytes
+//! have arrived; invalid input causes an error, never a panic.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! Parameters of a stream.
+//! Stream parameters.
 
 use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
 
@@ -6,20 +6,20 @@ use crate::error::PlanError;
 
 pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
-/// Distribution of chunks.
+/// Distribution of chunks over the connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Any connection with free buffer space.
     #[default]
     Free,
-    /// Connections in turn, by surplus round robin.
+    /// The next connection by surplus round robin.
     Strict {
-        /// Bytes per round for each connection.
+        /// Bytes of each connection per round.
         quanta_bytes: Vec<u32>,
     },
 }
 
-/// Parameters, which the greeting conveys to the reader.
+/// Stream parameters, which the greeting conveys to the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPlan {
     /// Distribution of chunks.
@@ -29,8 +29,7 @@ pub struct StreamPlan {
 }
 
 impl StreamPlan {
-    /// Default chunk length, the most that segmentation offload accepts at once; headers are .02 %
-    /// of it.
+    /// Default chunk length, the maximum of segmentation offload; headers are 0.02 % of it.
     pub const CHUNK_BYTES: u32 = 1 << 16;
     /// Longest chunk that readers accept.
     pub const CHUNK_BYTES_MAX: u32 = 1 << 24;

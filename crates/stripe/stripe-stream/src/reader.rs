@@ -1,4 +1,4 @@
-//! Reading end of a stream.
+//! Reading end of a striped stream.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -13,10 +13,10 @@ use crate::greeting::Greeting;
 use crate::plan::Scheduler;
 use crate::readiness::{For, ready};
 
-/// Reads one stream from several connections.
+/// Reader of one stream over several connections.
 ///
-/// A read returns the available bytes of the next chunk, or blocks. If a connection ends early, the
-/// bytes in order of the others are returned first. A [`StreamError`] is permanent.
+/// A read returns the available bytes of the next chunk, or blocks. If a connection ends early,
+/// bytes that are already in order are returned before the error. A [`StreamError`] is permanent.
 #[derive(Debug)]
 pub struct StripedReader<S> {
     inlets: Vec<Inlet<S>>,
@@ -29,7 +29,7 @@ pub struct StripedReader<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Between,
-    /// Reading a chunk, with the number of bytes left.
+    /// Inside a chunk, with the number of unread bytes.
     Within {
         place: usize,
         left_bytes: usize,
@@ -38,7 +38,7 @@ enum State {
     Failed(StreamError),
 }
 
-/// Connection, and the part of the next header read so far.
+/// Connection, with the part of the next header read so far.
 #[derive(Debug)]
 struct Inlet<S> {
     connection: S,
@@ -48,14 +48,15 @@ struct Inlet<S> {
 }
 
 impl<S: Read + AsFd> StripedReader<S> {
-    /// Takes connections in any order; blocks until their greetings have arrived, and then makes
-    /// them non-blocking.
+    /// Creates a reader of connections in any order; blocks until all greetings have arrived, and
+    /// then makes the connections non-blocking.
     pub fn new(connections: Vec<S>) -> Result<Self, GreetingError> {
         let greet = |mut connection: S| Ok((Greeting::read_from(&mut connection)?, connection));
         Self::greeted(connections.into_iter().map(greet).collect::<Result<_, GreetingError>>()?)
     }
 
-    /// Takes connections with greetings already read, all of one [`Greeting::stream`].
+    /// Creates a reader of connections whose greetings have been read; all greetings must belong to
+    /// one [`Greeting::stream`].
     pub fn greeted(mut connections: Vec<(Greeting, S)>) -> Result<Self, GreetingError> {
         connections.sort_by_key(|(greeting, _)| greeting.place);
         let Some((first, _)) = connections.first() else {
@@ -110,7 +111,8 @@ impl<S: Read + AsFd> StripedReader<S> {
         }
     }
 
-    /// Waits for the end of every connection, since closing one early would fail the writer.
+    /// Waits for the end of every connection, since closing a connection early would fail the
+    /// writer.
     fn read_ends(&mut self, end: ChunkHeader) -> io::Result<()> {
         let bytes = self.header_bytes();
         while self.inlets.iter().any(|inlet| inlet.filled < bytes) {
@@ -229,7 +231,7 @@ impl<S: Read + AsFd> Read for StripedReader<S> {
 }
 
 impl<S: Read> Inlet<S> {
-    /// Reads up to byte `bytes` of the next header; returns whether any were available.
+    /// Reads up to byte `bytes` of the next header; returns whether bytes were available.
     fn fill(&mut self, bytes: usize) -> io::Result<bool> {
         let before = self.filled;
         while self.filled < bytes && !self.has_ended {

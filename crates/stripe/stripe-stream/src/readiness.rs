@@ -13,7 +13,7 @@ pub(crate) enum For {
 }
 
 /// Waits for a ready connection or the timeout. Returns a bit mask of connection indices; a failed
-/// connection counts as ready, and its next call returns the error.
+/// connection counts as ready, as its next call returns the error.
 pub(crate) fn ready<'a>(
     connections: impl Iterator<Item = (usize, BorrowedFd<'a>)>,
     for_what: For,

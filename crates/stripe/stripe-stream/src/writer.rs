@@ -1,4 +1,4 @@
-//! Writing end of a stream.
+//! Writing end of a striped stream.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -13,14 +13,15 @@ use crate::greeting::Greeting;
 use crate::plan::{Scheduler, StreamPlan};
 use crate::readiness::{For, ready};
 
-/// Unsent chunks on a TCP connection, one in transmission and one to follow it. A longer queue
-/// would be distributed before the speed of the connection is known.
+/// Unsent chunks per TCP connection: one in transmission and one behind it. A longer queue would be
+/// assigned before the connection's rate is known.
 const UNSENT_CHUNKS: u32 = 2;
 
-/// Writes one stream over several connections.
+/// Writer of one stream over several connections.
 ///
-/// A call of `write` makes one chunk of at most [`StreamPlan::chunk_bytes`]; small writes should go
-/// through a [`std::io::BufWriter`]. It may return before the kernel has accepted all of it.
+/// A call of `write` creates one chunk of at most [`StreamPlan::chunk_bytes`], so small writes
+/// should use a [`std::io::BufWriter`]. It may return before the kernel has accepted the whole
+/// chunk.
 #[derive(Debug)]
 pub struct StripedWriter<S> {
     outlets: Vec<Outlet<S>>,
@@ -30,7 +31,7 @@ pub struct StripedWriter<S> {
     last: usize,
 }
 
-/// Connection, and the part of its chunk that the kernel has not accepted.
+/// Connection, with the part of its chunk that the kernel has not accepted.
 #[derive(Debug)]
 struct Outlet<S> {
     connection: S,
@@ -39,7 +40,7 @@ struct Outlet<S> {
 }
 
 impl<S: Write + AsFd> StripedWriter<S> {
-    /// Sends the greetings and makes the connections non-blocking.
+    /// Creates a writer: sends the greetings and makes the connections non-blocking.
     pub fn new(connections: Vec<S>, plan: &StreamPlan) -> io::Result<Self> {
         let invalid = |error: PlanError| io::Error::new(io::ErrorKind::InvalidInput, error);
         plan.check(connections.len()).map_err(invalid)?;
@@ -54,7 +55,7 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(Self { outlets, scheduler, chunk_bytes, number: 0, last: 0 })
     }
 
-    /// Marks the end, waits until the kernel has accepted all data, and returns the connections.
+    /// Ends the stream, waits until the kernel has accepted all data, and returns the connections.
     pub fn finish(mut self) -> io::Result<Vec<S>> {
         self.flush()?;
         let header = self.header(0);
@@ -94,7 +95,7 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(in_turn.into_iter().find(|place| room >> place & 1 == 1))
     }
 
-    /// Waits until one of the selected connections accepts data, and sends on all that do.
+    /// Waits until a selected connection accepts data, and sends on all connections that do.
     fn push(&mut self, is_waited_for: impl Fn(&Outlet<S>) -> bool) -> io::Result<()> {
         let waiting = self.outlets.iter().enumerate().filter(|(_, outlet)| is_waited_for(outlet));
         let fds = waiting.map(|(place, outlet)| (place, outlet.connection.as_fd()));
@@ -135,7 +136,7 @@ impl<S: Write + AsFd> Outlet<S> {
     fn open(connection: S, greeting: &Greeting, chunk_bytes: u32) -> io::Result<Self> {
         let socket = SockRef::from(&connection);
         socket.set_nonblocking(true)?;
-        // Only TCP supports this; Unix sockets are limited by their buffer.
+        // Only TCP supports this option; Unix sockets are limited by their buffer.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = socket.set_tcp_notsent_lowat(UNSENT_CHUNKS.saturating_mul(chunk_bytes));
         let mut chunk = Vec::with_capacity(HEADER_BYTES_MAX + chunk_bytes as usize);
@@ -149,7 +150,7 @@ impl<S: Write + AsFd> Outlet<S> {
         self.gone == self.chunk.len()
     }
 
-    /// Begins a chunk; the previous one must have been sent.
+    /// Starts a chunk; the previous chunk must have been sent.
     fn begin(&mut self, header: ChunkHeader, bytes: &[u8]) {
         debug_assert!(self.is_empty(), "a chunk begins where the last has gone");
         (self.gone, self.chunk) = (0, std::mem::take(&mut self.chunk));

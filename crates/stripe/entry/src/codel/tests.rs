@@ -1,5 +1,4 @@
-//! CoDel compared with hand-traced scenarios, its published schedule, and the pseudocode of the
-//! RFC.
+//! CoDel compared with hand-traced scenarios, its published schedule and the RFC's pseudocode.
 
 use super::*;
 use proptest::prelude::*;
@@ -13,7 +12,7 @@ fn standing(sojourn_ns: u64, markable: bool) -> impl FnMut() -> Option<Popped<u3
     move || Some(Popped { packet: 0, sojourn_ns, left_bytes: 100_000, markable })
 }
 
-/// Times of drops and of marks in a standing queue that is dequeued every millisecond.
+/// Returns the times of drops and of marks, in ms, in a standing queue dequeued every millisecond.
 fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<u64>, Vec<u64>) {
     let (mut drops, mut marks) = (Vec::new(), Vec::new());
     for ms in from_ms..to_ms {
@@ -26,8 +25,8 @@ fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<
     (drops, marks)
 }
 
-/// A drop at 100 ms, then at intervals divided by √1, √2, √3 ...: 200, 270.7, 328.4, 378.4, 423.2,
-/// 464.0, 501.8 ms, each at the next whole millisecond.
+/// Checks the drop times of a standing queue: 100 ms, then at intervals divided by √1, √2, √3 ...:
+/// 200, 270.7, 328.4, 378.4, 423.2, 464.0, 501.8 ms, each at the next whole millisecond.
 #[test]
 fn drop_intervals_shrink_with_the_square_root_of_their_count() {
     let mut codel = CoDel::NEW;
@@ -44,7 +43,7 @@ fn marks_replace_drops_for_ecn_capable_packets() {
     assert!(drops.is_empty());
 }
 
-/// The law gives 100 ms / √n in whole ns.
+/// Checks that drop intervals are 100 ms / √n, in whole ns.
 #[test]
 fn control_law_is_exact() {
     let spans: Vec<_> = [1, 2, 3, 4, 5, 10, 100].map(|n| control_law(0, 100 * MS, n)).to_vec();
@@ -73,9 +72,9 @@ fn single_waiting_packet_is_not_dropped() {
     }
 }
 
-/// Seven packets are dropped until 502 ms. The sojourn exceeds the target again from 503, hence
-/// dropping resumes at 603, within 16 intervals. The count resumes at 7 - 1 = 6: the next drop
-/// comes 100 / √6 = 40.8 ms later, at 644, then 100 / √7 = 37.8 at 682.
+/// Seven packets are dropped until 502 ms. The sojourn time exceeds the target again from 503,
+/// hence dropping resumes at 603, within 16 intervals. The count resumes at 7 - 1 = 6: the next
+/// drop follows 100 / √6 = 40.8 ms later, at 644, then 100 / √7 = 37.8 ms later, at 682.
 #[test]
 fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     let mut codel = CoDel::NEW;
@@ -85,13 +84,13 @@ fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     assert!(!codel.dropping);
     let (drops, _) = signals(&mut codel, 503, 690, false);
     assert_eq!(drops, [603, 644, 682]);
-    // 16 intervals after the next scheduled drop, at 717, the earlier rate is forgotten.
+    // More than 16 intervals after the next scheduled drop, at 717, the drop rate starts anew.
     codel.dequeue(690 * MS, &PLAN, standing(4 * MS, false), |_| panic!("below the target"));
     let (drops, _) = signals(&mut codel, 2_300, 2_502, false);
     assert_eq!(drops, [2_400, 2_500]);
 }
 
-/// Pseudocode of RFC 8289, section 5, written independently: a time of 0 means none.
+/// Pseudocode of RFC 8289, section 5, implemented independently; a time of 0 means none.
 #[derive(Default)]
 struct Pseudocode {
     first_above_time: u64,
@@ -155,8 +154,9 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// Phases of a queue that stands, empties or is short, with another sojourn of the first packet
-    /// than of the later ones: both implementations drop equally many at each instant.
+    /// Checks that both implementations drop equally many packets at each step, with phases of
+    /// standing, empty and short queues in which the first packet's sojourn time differs from the
+    /// later ones.
     #[test]
     fn drops_match_the_pseudocode(
         phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),
