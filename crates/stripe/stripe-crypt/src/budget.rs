@@ -1,30 +1,30 @@
-//! Rate limit of the Diffie-Hellman computations spent on initiations.
+//! Rate limit of Diffie-Hellman computations for received initiations.
 //!
 //! ```text
 //!   initiation with a cookie ──► sender's address known? ──► network's bucket ──► total bucket
 //!                                  known and unknown senders have separate buckets
 //! ```
 //!
-//! Buckets count networks, because a host can use any number of ports and, with IPv6, of addresses.
-//! A flood from many networks keeps out unknown senders, but no peer at its known address.
+//! Buckets are per network, because a host can use any number of ports and IPv6 addresses. A flood
+//! from many networks blocks unknown senders, but not a peer at its known address.
 
 use std::net::{IpAddr, SocketAddr};
 
 use gingham_stripe::Instant;
 
 const BUCKETS: usize = 256;
-/// Rate of a network: fifty peers behind one address can begin per second.
+/// Initiations per network: fifty peers behind one address can start a handshake per second.
 const OF_A_NETWORK: Rate = Rate { per_second: 50, at_once: 16 };
-/// Rate for all networks together; at 0.2 ms per initiation, a tenth of a core.
+/// Initiations from all networks: at 0.2 ms each, a tenth of a core.
 const OF_ALL: Rate = Rate { per_second: 500, at_once: 128 };
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Sender of a datagram.
+/// Datagram sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
-    /// Source, possibly forged.
+    /// Source address, possibly forged.
     pub address: SocketAddr,
-    /// Whether a peer was last seen, or is configured, at this address.
+    /// Whether a peer was last seen, or is configured, at `address`.
     pub is_known: bool,
 }
 
@@ -39,8 +39,8 @@ impl Sender {
         bytes
     }
 
-    /// Network: an IPv4 address, or the half of an IPv6 address assigned to a site (RFC 4291,
-    /// section 2.5.4).
+    /// Returns the sender's network: an IPv4 address, or the upper half of an IPv6 address (RFC
+    /// 4291, section 2.5.4).
     pub(crate) fn network(self) -> [u8; 8] {
         *self.bytes().first_chunk().expect("an address is longer")
     }
@@ -53,7 +53,8 @@ struct Rate {
 }
 
 impl Rate {
-    /// Takes a token. Returns when the bucket will be full again, in ns; `None` if it is empty.
+    /// Takes a token. Returns the time in ns when the bucket will be full again; `None` if it is
+    /// empty.
     fn with_one(self, full_at: u64, now: u64) -> Option<u64> {
         let one = SECOND_NS / self.per_second;
         let full_at = full_at.max(now) + one;
@@ -67,7 +68,7 @@ struct Buckets {
     all: u64,
 }
 
-/// Buckets for unknown senders, then for known ones.
+/// Buckets for unknown senders, then for known senders.
 #[derive(Debug)]
 pub(crate) struct Budget([Buckets; 2]);
 

@@ -1,15 +1,15 @@
-//! Cookies: proofs of address and presence before an end spends a Diffie-Hellman or a key on an
-//! initiation.
+//! Cookies: proofs that a sender receives at its address and is present, before the responder
+//! spends a Diffie-Hellman computation or a key slot on its initiation.
 //!
 //! ```text
 //!   mac1   = MAC(H("mac1", public key of the receiver), message)    sender knows the receiver's key
-//!   cookie = MAC(secret of the process, stamp, address)             stamp: time of issue
+//!   cookie = MAC(responder's secret, stamp, address)                stamp: time of issue
 //!   mac2   = MAC(cookie, message with mac1 and stamp)               sender receives at its address
 //!   mac3   = MAC(MAC(static-static DH, "mac3"), all before)         sender is the peer, and present now
 //! ```
 //!
-//! A cookie suffices to compute mac2 for any recorded message, but mac3 requires a private key. A
-//! peer that has accepted an initiation rejects cookies issued before; only the issuer's clock is
+//! A cookie suffices to compute mac2 for any recorded message, but mac3 requires a private key.
+//! After accepting an initiation, a peer rejects cookies issued earlier; only the issuer's clock is
 //! used.
 //!
 //! Source: Donenfeld, WireGuard (2017), section 5.3.
@@ -30,11 +30,11 @@ use crate::wire::{
     Mac, STAMP_AT, STAMP_BYTES,
 };
 
-/// Maximum age of an accepted cookie; an initiator abandons its handshake at most 6.7 s after its
+/// Maximum age of an accepted cookie. An initiator abandons its handshake at most 6.7 s after its
 /// last attempt.
 const COOKIE_AGE_MAX: Duration = Duration::from_secs(10);
 
-/// Time of issue, relative to a random origin of the issuer.
+/// Issue time of a cookie, relative to the issuer's random origin.
 pub(crate) type Stamp = [u8; STAMP_BYTES];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl PublicMacs {
         Self { mac1: key(b"gingham mac1"), cookie: key(b"gingham cookie") }
     }
 
-    /// Proves knowledge of this public key, over the message and the data `also`.
+    /// Computes mac1 over the message and `also`, which proves knowledge of this public key.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         mac(&self.mac1, &[message, also])
     }
@@ -91,8 +91,8 @@ impl PublicMacs {
         Some(Cookie { stamp: *stamp, key: (*key).try_into().ok()? })
     }
 
-    /// Derives the key for one message. Random nonces of 24 bytes do not collide; the cipher's 12
-    /// bytes might.
+    /// Derives the key for one message. Random 24-byte nonces do not collide; the cipher's 12-byte
+    /// nonces might.
     fn one_time(&self, nonce: &[u8]) -> Zeroizing<[u8; KEY_BYTES]> {
         let tag = hmac::sign(&self.cookie, nonce);
         Zeroizing::new(tag.as_ref().try_into().expect("SHA-256 gives 32 bytes"))
@@ -144,7 +144,7 @@ pub(crate) fn prove(cookie: &Cookie, shared: &SharedMac, message: &mut [u8; INIT
     message[MAC3_AT..].copy_from_slice(&mac);
 }
 
-/// Compares in constant time.
+/// Compares two MACs in constant time.
 pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
     one.ct_eq(other).into()
 }
@@ -152,7 +152,7 @@ pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
 #[derive(Debug)]
 pub(crate) struct Cookies {
     secret: hmac::Key,
-    /// Random origin of stamps, which hides the age of the process.
+    /// Random origin of stamps, which hides the process's age.
     origin: u64,
 }
 
@@ -185,7 +185,7 @@ impl Cookies {
         Cookie { stamp, key: mac(&self.secret, &[&stamp, address]) }
     }
 
-    /// Maps networks secretly to 256 buckets.
+    /// Maps a network to one of 256 buckets, unpredictably for a sender.
     pub(crate) fn bucket(&self, network: &[u8]) -> usize {
         mac(&self.secret, &[b"bucket", network])[0].into()
     }

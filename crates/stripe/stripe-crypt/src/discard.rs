@@ -1,32 +1,32 @@
-//! Reasons of rejection.
+//! Reasons for discarding a datagram.
 
-/// Reason of rejection.
+/// Reason for discarding a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
-    /// Datagram of another protocol, or of wrong length.
+    /// Datagram of another protocol, or with a wrong length.
     Malformed,
-    /// Other version of the protocol.
+    /// Different protocol version.
     OtherVersion,
-    /// Unencrypted datagram.
+    /// Unencrypted data or message.
     InClear,
-    /// Datagram under an unknown or expired key.
+    /// Unknown or expired key.
     NoKey,
-    /// Wrong authentication tag.
+    /// Invalid authentication tag.
     NotAuthentic,
-    /// Duplicate, or datagram too old to exclude a duplicate.
+    /// Duplicate, or a number below the replay window.
     Replayed,
-    /// Initiation from a sender without our public key.
+    /// Initiation from a sender that does not know our public key.
     BadMac,
-    /// Initiation from another end than the peer.
+    /// Initiation from a different peer.
     OtherPeer,
-    /// Handshake under another public key of ours, or another preshared key.
+    /// Handshake for a different public key of ours, or with a different preshared key.
     OtherSecret,
-    /// Handshake above the rate limit, or failed for lack of random bytes.
+    /// Handshake above the rate limit, or without random bytes from the operating system.
     Busy,
 }
 
 impl Discard {
-    /// All reasons, by index.
+    /// All reasons, in index order.
     pub const ALL: [Self; 10] = [
         Self::Malformed,
         Self::OtherVersion,
@@ -40,7 +40,7 @@ impl Discard {
         Self::Busy,
     ];
 
-    /// Name in reports.
+    /// Returns the name used in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
@@ -57,33 +57,33 @@ impl Discard {
     }
 }
 
-/// Rejections by reason.
+/// Discarded datagrams by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards([u64; Discard::ALL.len()]);
 
 impl Discards {
-    /// Counts a rejected datagram.
+    /// Counts a discarded datagram.
     pub const fn count(&mut self, discard: Discard) {
         self.0[discard as usize] += 1;
     }
 
-    /// Number of rejections for a reason.
+    /// Returns the number of datagrams discarded for a reason.
     pub const fn of(&self, discard: Discard) -> u64 {
         self.0[discard as usize]
     }
 
-    /// Sums of two sets of counts.
+    /// Returns the sum of two sets of counts.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self(std::array::from_fn(|place| self.0[place] + others.0[place]))
     }
 
-    /// Total number of rejections.
+    /// Returns the number of discarded datagrams.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Most frequent reason, if any.
+    /// Returns the most frequent reason, if any.
     pub fn most(&self) -> Option<Discard> {
         Discard::ALL.into_iter().max_by_key(|one| self.of(*one)).filter(|one| self.of(*one) > 0)
     }

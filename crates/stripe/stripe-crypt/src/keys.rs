@@ -1,4 +1,4 @@
-//! Key types of 32 bytes.
+//! 32-byte keys.
 //!
 //! Invariant: secret keys are never printed, and are zeroed when dropped.
 
@@ -10,10 +10,10 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::primitives::fill;
 
-/// Length of a key.
+/// Key length in bytes.
 pub const KEY_BYTES: usize = 32;
 
-/// Error of reading a key.
+/// Error while parsing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
     /// Text that is not hexadecimal.
@@ -22,7 +22,7 @@ pub enum BadKey {
     /// Point of small order, whose shared secrets are public (RFC 7748, section 6.1).
     #[error("this public key has small order, so its shared secrets are public")]
     Nobodys,
-    /// Non-canonical encoding: two encodings of one key would count as two peers.
+    /// Non-canonical encoding: a second encoding of one key would count as another peer.
     #[error("this public key is not canonical; expected {0}")]
     Written(PublicKey),
 }
@@ -40,7 +40,7 @@ pub struct PrivateKey(pub(crate) [u8; KEY_BYTES]);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey(pub(crate) [u8; KEY_BYTES]);
 
-/// Additional secret that the two ends share.
+/// Additional secret shared by the two ends.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PresharedKey(pub(crate) [u8; KEY_BYTES]);
 
@@ -52,26 +52,26 @@ impl PrivateKey {
         Ok(key)
     }
 
-    /// Matching public key.
+    /// Returns the matching public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
     }
 
-    /// Hexadecimal form.
+    /// Returns the hexadecimal form.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_hex(&self.0)
     }
 }
 
 impl PresharedKey {
-    /// Hexadecimal form.
+    /// Returns the hexadecimal form.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_hex(&self.0)
     }
 }
 
 fn to_hex(key: &[u8; KEY_BYTES]) -> Zeroizing<String> {
-    // Allocated at full size: a growing string would leave copies of the key behind.
+    // Allocated at full size, as a growing string would leave copies of the key in memory.
     let mut text = Zeroizing::new(String::with_capacity(2 * KEY_BYTES));
     for byte in key {
         text.extend([byte >> 4, byte & 0xf].map(|digit| char::from(HEX[usize::from(digit)])));
@@ -96,7 +96,7 @@ impl FromStr for PresharedKey {
 }
 
 impl PublicKey {
-    /// Bytes of the key.
+    /// Returns the key bytes.
     pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
@@ -104,7 +104,7 @@ impl PublicKey {
 
 impl FromStr for PublicKey {
     type Err = BadKey;
-    /// Rejects points of small order, and encodings above the modulus.
+    /// Parses a key; rejects points of small order and non-canonical encodings.
     fn from_str(text: &str) -> Result<Self, BadKey> {
         let bytes = parse(text)?;
         let shared = MontgomeryPoint(*bytes).mul_clamped([0; KEY_BYTES]).to_bytes();
@@ -171,7 +171,7 @@ impl fmt::Debug for PresharedKey {
 mod tests {
     use super::*;
 
-    /// Compares with the output of `openssl pkey -pubout`.
+    /// Checks a public key against the output of `openssl pkey -pubout`.
     #[test]
     fn public_key_matches_openssl() {
         let private = PrivateKey(std::array::from_fn(|place| u8::try_from(place).expect("32")));
@@ -194,7 +194,7 @@ mod tests {
         assert!(format!("09{}", "00".repeat(31)).parse::<PublicKey>().is_ok());
     }
 
-    /// Nine, the base point, is encoded again by adding the modulus or setting the top bit.
+    /// Checks that 9, the base point, is rejected with the modulus added or the top bit set.
     #[test]
     fn noncanonical_public_keys_are_rejected() {
         let nine = format!("09{}", "00".repeat(31));
@@ -210,7 +210,7 @@ mod tests {
             let message = refused.map_err(|error| error.to_string());
             assert_eq!(message, Err(format!("this public key is not canonical; expected {nine}")));
         }
-        // The largest number below the modulus has small order; this is the one before it.
+        // The largest number below the modulus has small order; this is the number before it.
         let last = format!("eb{}7f", "ff".repeat(30));
         assert!(last.parse::<PublicKey>().is_ok());
     }

@@ -1,4 +1,4 @@
-//! Handshake between the two ends of a stripe, and encryption of datagrams.
+//! Handshake between the two ends of a stripe, and datagram encryption.
 //!
 //! ```text
 //!   [`Peer`]  initiation ──►            ◄── cookie       sender receives at its address
@@ -7,23 +7,23 @@
 //!             data, messages ◄──► each sealed with ChaCha20-Poly1305, each accepted once
 //! ```
 //!
-//! The crate has no sockets and no clock; only randomness comes from the operating system, because
-//! keys must not be reproducible.
+//! The crate has no sockets and no clock. Random bytes come from the operating system, because keys
+//! must not be reproducible.
 //!
 //! | topic | modules | source |
 //! |---|---|---|
-//! | handshake pattern and its primitives | `noise`, `primitives` | Noise, revision 34, by `snow` |
-//! | cookies, and the sender of an initiation | `cookie`, `budget`, `responder` | Donenfeld, WireGuard (2017), section 5.3 |
-//! | both sides of a handshake, key pairs | `peer` | the same, sections 5.4 and 6 |
+//! | handshake pattern and primitives | `noise`, `primitives` | Noise, revision 34, by `snow` |
+//! | cookies, received initiations | `cookie`, `budget`, `responder` | Donenfeld, WireGuard (2017), section 5.3 |
+//! | both sides of a handshake, key pairs | `peer` | WireGuard, sections 5.4 and 6 |
 //! | nonces and replay windows | `pair`, `numbers`, `replay` | RFC 9001, section 5.3; RFC 6479 |
 //!
-//! A **session** connects two processes, each with a random name. A handshake of other processes
-//! begins a new session; one of the same processes renews the keys. Against recorded handshakes, a
-//! new handshake replies to a cookie of this process with a MAC that requires a private key. A
-//! cookie expires when a later handshake has been accepted.
+//! A **session** connects two processes, each with a random name. A handshake between the same
+//! processes renews the keys; any other handshake starts a new session. To prevent replay of
+//! recorded handshakes, the initiator replies to the responder's cookie with a MAC that requires
+//! its private key. A cookie expires when a later handshake has been accepted.
 //!
-//! Invariants: every input ends as state, as a reply or as a counted [`Discard`]; unauthenticated
-//! input changes nothing; no state grows with the number of source addresses.
+//! Invariants: every input changes the state, causes a reply or is counted as a [`Discard`];
+//! unauthenticated input changes nothing; no state grows with the number of source addresses.
 
 mod budget;
 mod cookie;

@@ -1,4 +1,4 @@
-//! Noise handshake IK, with a preshared key mixed into the second message.
+//! Noise IK handshake, with a preshared key mixed into the second message.
 //!
 //! ```text
 //!   initiator                                        responder
@@ -6,8 +6,8 @@
 //!                     ◄──────────   e, ee, se, psk   {process, index}
 //! ```
 //!
-//! Source: Noise, revision 34, `Noise_IKpsk2_25519_ChaChaPoly_SHA256`. Without a preshared key it
-//! is 32 zeros, as in WireGuard.
+//! Source: Noise, revision 34, `Noise_IKpsk2_25519_ChaChaPoly_SHA256`. The default preshared key is
+//! 32 zeros, as in WireGuard.
 
 use ring::aead::LessSafeKey;
 use snow::params::NoiseParams;
@@ -38,7 +38,8 @@ pub(crate) struct Keys {
     pub(crate) opening: LessSafeKey,
 }
 
-/// Separates this protocol and version from others that use equal keys.
+/// Returns the Noise prologue, which separates this protocol and version from others with equal
+/// keys.
 fn prologue() -> String {
     format!("gingham striping {}, handshake {VERSION}", version())
 }
@@ -65,7 +66,8 @@ pub(crate) fn initiate(
     Some(state)
 }
 
-/// Returns sender and payload. The preshared key, which depends on the sender, is not involved.
+/// Decrypts an initiation; returns the sender and the payload. The preshared key is not needed for
+/// the first message.
 pub(crate) fn read_initiation(
     private: &PrivateKey,
     message: &[u8; INITIATION_BYTES],
@@ -92,7 +94,7 @@ pub(crate) fn respond(
     Some(keys(state))
 }
 
-/// Leaves the state unchanged if the message is not authentic.
+/// Decrypts a response. Leaves the state unchanged if the message is not authentic.
 pub(crate) fn read_response(
     state: &mut HandshakeState,
     message: &[u8; RESPONSE_BYTES],

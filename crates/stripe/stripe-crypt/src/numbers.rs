@@ -1,12 +1,12 @@
-//! Datagram numbers: no nonce is used twice, or accepted twice.
+//! Datagram numbers: ensures that no nonce is used or accepted twice.
 //!
 //! ```text
-//!   messages:  number             32 bits, wraps around; read as the value nearest to the highest
-//!   packets:   session, number    a later session starts again
+//!   messages:  number             32 bits, wraps around; decoded as the value nearest to the highest
+//!   packets:   session, number    a later session restarts the numbers
 //! ```
 //!
-//! Each channel has its own numbers; a replay window only has to cover reordering within a channel,
-//! not the skew between channels.
+//! Numbers are per channel, so that a replay window only covers reordering within a channel, not
+//! the skew between channels.
 
 use gingham_stripe::{Content, Header};
 
@@ -14,9 +14,9 @@ use crate::replay::ReplayWindow;
 
 pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
 const KINDS: usize = 2;
-/// Distance below which a session counts as later (RFC 1982).
+/// Half of the session number space; smaller distances count as later (RFC 1982).
 const SESSION_HALF: u16 = 1 << 15;
-/// Numbers used before a new key is requested; the other half lasts until it is available.
+/// Numbers used before a new key is requested, leaving the other half until it is available.
 const WORN: u32 = 1 << 31;
 
 const fn place(header: Header) -> (usize, u16) {
@@ -71,7 +71,7 @@ impl SealedNumbers {
             known.last = number;
             return if used < WORN { Use::Fresh } else { Use::Worn };
         }
-        // The session must also be later than the first one: sessions do not wrap around either.
+        // The session must also be later than the first one, as session numbers do not wrap around.
         if !is_later(session, known.session) || !is_later(session, known.first_session) {
             return Use::Used;
         }
@@ -86,7 +86,7 @@ pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
 #[derive(Clone, Debug, Default)]
 struct Opened {
     session: u16,
-    /// Replay window, allocated with the first datagram.
+    /// Replay window, allocated on the first datagram.
     window: Option<Box<ReplayWindow>>,
 }
 
@@ -107,7 +107,7 @@ impl OpenedNumbers {
         }
     }
 
-    /// Marks a number as used; returns whether it is newer than all before.
+    /// Marks a number as used; returns whether it is the newest.
     pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];

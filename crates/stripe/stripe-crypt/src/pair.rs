@@ -1,4 +1,4 @@
-//! Key pair of a handshake, one key per direction.
+//! Key pair from a handshake: one key per direction.
 //!
 //! ```text
 //!   nonce = 0 0 0 0 | header: version, index, kind, channel, session, number
@@ -23,8 +23,7 @@ pub(crate) type Processes = (u64, u64);
 #[derive(Debug)]
 pub(crate) struct Pair {
     keys: Keys,
-    /// Index that identifies the pair in datagrams to us; `other_index` does so in those to the
-    /// peer.
+    /// Index of this pair in received datagrams; `other_index` is its index in sent datagrams.
     pub(crate) index: u8,
     other_index: u8,
     pub(crate) made_at: Instant,
@@ -61,8 +60,8 @@ impl Pair {
         }
     }
 
-    /// Seals the datagram that starts with a header at `from`. If this would reuse a nonce, the
-    /// datagram is zeroed and the pair is used up.
+    /// Seals the datagram that starts with a header at `from`. If its nonce was already used, the
+    /// datagram is zeroed and the pair is marked as used up.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         let (header, _) = Header::parse(&buffer[from..]).expect("a header was written");
         match self.sealed.take(header) {
@@ -90,7 +89,7 @@ impl Pair {
     }
 
     /// Opens an authentic, new datagram in place. Returns the bytes after the header, and whether
-    /// it is newer than all earlier ones of its kind on its channel.
+    /// it is the newest of its kind on its channel.
     pub(crate) fn open<'a>(
         &mut self,
         header: Header,
@@ -108,7 +107,7 @@ impl Pair {
         Ok((opened, self.opened.mark(header)))
     }
 
-    /// Confirmation datagram, always identical.
+    /// Returns the confirmation datagram, which is always identical.
     pub(crate) fn confirm(&self) -> [u8; CONFIRM_BYTES] {
         let mut datagram = [0; CONFIRM_BYTES];
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);

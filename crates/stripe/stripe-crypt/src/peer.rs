@@ -1,4 +1,4 @@
-//! Cryptographic state of a peer.
+//! Cryptographic state of a peer, with its handshakes and key pairs.
 
 mod answers;
 #[cfg(test)]
@@ -21,25 +21,26 @@ use crate::wire::{
     Type, sealed,
 };
 
-/// Keys of both ends, and time limits.
+/// Configuration of a [`Peer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerPlan {
     /// Our private key.
     pub private: PrivateKey,
-    /// Public key of the peer.
+    /// Peer's public key.
     pub peer: PublicKey,
-    /// Preshared key.
+    /// Preshared key, if any.
     pub preshared: Option<PresharedKey>,
-    /// Time limits.
+    /// Time limits of keys and handshakes.
     pub times: Times,
 }
 
 /// Cryptographic state of a peer.
 ///
-/// The result of [`Self::poll_transmit`], due at [`Self::poll_timeout`], is sent on every channel.
-/// Datagrams with [`crate::is_handshake`] go to [`Self::handle`], with the reply to their source,
-/// and all others to [`Self::open`]. When [`Self::sessions`] has increased, the striping protocol
-/// starts synchronised in its first epoch, before it gets the opened datagram.
+/// The datagram returned by [`Self::poll_transmit`], due at [`Self::poll_timeout`], is sent on
+/// every channel. Received datagrams for which [`crate::is_handshake`] is true are passed to
+/// [`Self::handle`], whose reply is sent to their source, and all others to [`Self::open`]. When
+/// [`Self::sessions`] increases, the striping protocol restarts synchronised in its first epoch,
+/// before it processes the opened datagram.
 #[derive(Debug)]
 pub struct Peer {
     identity: Identity,
@@ -50,18 +51,18 @@ pub struct Peer {
     process: u64,
     now: Instant,
     current: Option<Pair>,
-    /// Decrypts datagrams sent before the current pair was made.
+    /// Previous pair, for datagrams that were sealed before the change to the current pair.
     previous: Option<Pair>,
-    /// Next key pair: used only to decrypt until the peer has proved that it has the keys.
+    /// Next pair, which only opens datagrams until the peer has proved that it has the keys.
     next: Option<Pair>,
     attempt: Option<Attempt>,
-    /// MAC (mac1) of the last accepted initiation, and its response.
+    /// mac1 of the last accepted initiation, and its response.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
     /// Time of the last response; cookies issued earlier are rejected.
     answered_at: Option<Instant>,
     tries: u32,
     again_at: Instant,
-    /// Time of the first datagram without a reply.
+    /// Send time of the first datagram without a reply.
     silent_since: Option<Instant>,
     outgoing: Outgoing,
     sent: Outgoing,
@@ -89,18 +90,18 @@ enum Outgoing {
     Confirm([u8; CONFIRM_BYTES]),
 }
 
-/// Counters of handshakes.
+/// Handshake counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Handshakes begun, including retries.
+    /// Handshake attempts, including retries.
     pub begun: u64,
-    /// Key pairs adopted for sealing.
+    /// Key pairs taken into use.
     pub keys: u64,
-    /// Sessions: new pairs of processes.
+    /// Sessions, each between a new pair of processes.
     pub sessions: u64,
     /// Cookies issued.
     pub cookies: u64,
-    /// Rejected datagrams.
+    /// Discarded datagrams.
     pub discards: Discards,
 }
 
@@ -139,7 +140,7 @@ impl Peer {
         })
     }
 
-    /// Sets the time, and drops old keys.
+    /// Advances the clock and drops expired keys.
     pub fn advance(&mut self, now: Instant) {
         self.now = self.now.max(now);
         let (now, age_max) = (self.now, self.times.open());
@@ -148,20 +149,21 @@ impl Peer {
         }
     }
 
-    /// Whether there is a key to seal with.
+    /// Returns whether there is a valid key for sealing.
     pub fn can_seal(&self) -> bool {
         self.current.as_ref().is_some_and(|pair| {
             !pair.is_used_up && self.now < pair.made_at.after(self.times.reject)
         })
     }
 
-    /// Seals the datagram that starts with a [`Header`] at `from`; without a key it is zeroed.
+    /// Seals the datagram that starts with a [`Header`] at `from`. Without a key, the datagram is
+    /// zeroed.
     pub fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         self.silent_since.get_or_insert(self.now);
         self.seal_answer(from, buffer);
     }
 
-    /// As [`Self::seal`], for a datagram that expects no reply.
+    /// Seals a datagram that expects no reply, like [`Self::seal`].
     pub fn seal_answer(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Some(pair) = &mut self.current {
             pair.seal(from, buffer);
@@ -172,7 +174,7 @@ impl Peer {
     }
 
     /// Opens a datagram in place. Returns its header, the bytes after it, and whether it is the
-    /// newest of its kind on its channel; the channel's address is the source of the newest.
+    /// newest of its kind on its channel. The newest datagram's source is the channel's address.
     pub fn open<'a>(
         &mut self,
         datagram: &'a mut [u8],
@@ -184,7 +186,7 @@ impl Peer {
         opened
     }
 
-    /// As [`Self::open`], without counting a failure.
+    /// Opens a datagram like [`Self::open`], but does not count a failure.
     pub fn try_open<'a>(
         &mut self,
         datagram: &'a mut [u8],
@@ -197,14 +199,14 @@ impl Peer {
         Ok((header, behind, is_newest))
     }
 
-    /// Whether the header may be from this peer, judged by key index and number.
+    /// Returns whether the datagram may be from this peer, judged by key index and number alone.
     pub fn may_open(&self, datagram: &[u8]) -> bool {
         let Ok((header, index)) = sealed(datagram) else { return false };
         let pairs = [&self.current, &self.next, &self.previous].into_iter().flatten();
         pairs.into_iter().any(|pair| pair.index == index && pair.is_fresh(header))
     }
 
-    /// Public key of the peer.
+    /// Returns the peer's public key.
     pub const fn their_key(&self) -> &PublicKey {
         &self.identity.peer
     }
@@ -216,7 +218,7 @@ impl Peer {
         }
     }
 
-    /// Adopts a pair once the peer has proved that it has the keys.
+    /// Starts to seal with a pair, once the peer has proved that it has the keys.
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
         self.attempt = None;
@@ -230,8 +232,8 @@ impl Peer {
         self.previous = self.current.replace(pair).filter(|_| is_same);
     }
 
-    /// Message for every channel with a known remote address; `can_begin` is set if there is such a
-    /// channel.
+    /// Returns the handshake datagram to send on every channel with a known remote address, if one
+    /// is due. `can_begin` is whether any channel has such an address.
     pub fn poll_transmit(&mut self, now: Instant, can_begin: bool) -> Option<&[u8]> {
         self.advance(now);
         if matches!(self.outgoing, Outgoing::Nothing)
@@ -249,7 +251,7 @@ impl Peer {
         }
     }
 
-    /// Time of the next [`Self::poll_transmit`].
+    /// Returns when [`Self::poll_transmit`] is due.
     pub fn poll_timeout(&self, can_begin: bool) -> Instant {
         match self.outgoing {
             Outgoing::Nothing if can_begin => self.begin_at(),
@@ -302,22 +304,22 @@ impl Peer {
         free.next().expect("three at most are in use where one is asked for")
     }
 
-    /// Number of sessions.
+    /// Returns the number of sessions so far.
     pub const fn sessions(&self) -> u64 {
         self.counts.sessions
     }
 
-    /// Counters of handshakes.
+    /// Returns the handshake counters.
     pub const fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// Counts an opened datagram whose contents were rejected.
+    /// Counts a discard of an opened datagram with invalid contents.
     pub const fn discard(&mut self, discard: Discard) {
         self.counts.discards.count(discard);
     }
 
-    /// Handles a handshake datagram; `reply` goes to its source.
+    /// Processes a handshake datagram; the caller sends `reply` to its source.
     pub fn handle(
         &mut self,
         now: Instant,

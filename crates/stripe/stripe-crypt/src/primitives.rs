@@ -1,8 +1,7 @@
 //! Primitives for `snow`: X25519 of `curve25519-dalek`; ChaCha20-Poly1305, SHA-256 and random bytes
 //! of `ring`.
 //!
-//! `ring` has no static private keys. The resolvers of `snow` do not zero private keys; this one
-//! does.
+//! `ring` has no static private keys, and the resolvers of `snow` do not zero private keys.
 //!
 //! Source: Noise, revision 34, sections 4 and 12.
 
@@ -151,7 +150,7 @@ impl ChaChaPoly {
         self.0.as_ref().expect("a key is set before it is used")
     }
 
-    /// Nonce of a message number (Noise, section 12.3).
+    /// Converts a message number to a nonce (Noise, section 12.3).
     fn nonce(number: u64) -> Nonce {
         let mut bytes = [0; NONCE_LEN];
         bytes[4..].copy_from_slice(&number.to_le_bytes());

@@ -1,28 +1,28 @@
-//! Replay window: no number is accepted twice.
+//! Replay window: ensures that no number is accepted twice.
 //!
 //! ```text
-//!   too old: rejected        |  a bit for each of the last 8,128 or more  |  new
+//!   too old: rejected        |  one bit each for the last 8,128 or more  |  new
 //!   -------------------------+--------------------------------------------+----->
 //!                                                                         top
 //! ```
 //!
-//! Source: RFC 6479 (words are cleared as the window advances, nothing is shifted).
+//! Source: RFC 6479: words are cleared as the window advances, and bits are never shifted.
 
-/// Words of the window: 8,192 numbers, as in WireGuard's Linux driver, cover 90 ms of reordering on
-/// a network at 1 Gbit/s with datagrams of 1,400 bytes.
+/// 64-bit words of the window. Its 8,192 numbers, as in WireGuard's Linux driver, cover 90 ms of
+/// reordering at 1 Gbit/s with 1,400-byte datagrams.
 const WORDS: usize = 128;
 const WORD_BITS: u64 = u64::BITS as u64;
 const ROUND: u64 = 1 << 32;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayWindow {
-    /// Highest number marked, plus one.
+    /// Highest marked number, plus one.
     top: u64,
     words: [u64; WORDS],
 }
 
 impl From<u32> for ReplayWindow {
-    /// Creates a window with room below the first number for late datagrams.
+    /// Creates a window with space below the first number for late datagrams.
     fn from(number: u32) -> Self {
         let number = u64::from(number) + ROUND;
         let mut window = Self { top: number, words: [0; WORDS] };
@@ -32,7 +32,7 @@ impl From<u32> for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// Number with these lower 32 bits that is nearest to the highest.
+    /// Returns the number with these low 32 bits that is nearest to the highest marked number.
     pub(crate) fn nearest(&self, low: u32) -> Option<u64> {
         let highest = self.top - 1;
         let lowest = (highest + ROUND / 2).checked_sub(ROUND)? + 1;

@@ -1,10 +1,9 @@
-//! Responder: checks initiations before their sender is known. One serves all peers that use one of
-//! our keys.
+//! Responder: checks initiations whose sender is unknown, for all peers that use one of our keys.
 //!
 //! ```text
 //!   initiation ──► mac1 ──► mac2 ──► accepted before? ──► rate limit ──► Noise: sender
 //!                   │         │             │                  │             │
-//!                discard   a cookie   same response         discard    mac3, stamp: made now?
+//!                discard     cookie   same response         discard    mac3, stamp: present now?
 //! ```
 //!
 //! Invariant: no state grows with the number of source addresses.
@@ -19,7 +18,7 @@ use crate::keys::{NoRandomness, PrivateKey, PublicKey};
 use crate::noise::read_initiation;
 use crate::wire::{COOKIE_BYTES, INITIATION_BYTES, MAC1_AT, MAC2_AT, Mac, Payload, STAMP_AT, Type};
 
-/// Reader of initiations and issuer of cookies.
+/// Processor of received initiations, which issues cookies.
 #[derive(Debug)]
 pub struct Responder {
     private: PrivateKey,
@@ -28,7 +27,7 @@ pub struct Responder {
     budget: Budget,
 }
 
-/// Initiation from a sender that has a private key and received a cookie at its address; the
+/// Initiation whose sender has its private key and received a cookie at its address. The
 /// [`Peer`](crate::Peer) checks that the key is the peer's.
 #[derive(Debug)]
 pub struct Initiation {
@@ -40,12 +39,12 @@ pub struct Initiation {
 }
 
 impl Initiation {
-    /// Public key of the sender.
+    /// Returns the sender's public key.
     pub const fn from(&self) -> &PublicKey {
         &self.from
     }
 
-    /// First MAC, which identifies the initiation.
+    /// Returns mac1, which identifies the initiation.
     pub fn mac1(&self) -> Mac {
         part(&self.message, MAC1_AT)
     }
@@ -55,14 +54,14 @@ fn part<const N: usize>(message: &[u8; INITIATION_BYTES], at: usize) -> [u8; N] 
     *message[at..].first_chunk().expect("it has that length")
 }
 
-/// Result of reading an initiation.
+/// Result of processing an initiation.
 #[derive(Debug)]
 pub enum Read {
-    /// Response repeated.
+    /// The response was repeated.
     Answered,
-    /// Cookie issued.
+    /// A cookie was issued.
     Cookie,
-    /// Valid initiation for its peer.
+    /// The initiation is valid, and must be passed to its peer.
     Begun(Box<Initiation>),
 }
 
@@ -74,8 +73,9 @@ impl Responder {
         Ok(Self { private, macs, cookies: Cookies::new()?, budget })
     }
 
-    /// Reads an initiation; `reply` goes to its source. `answered` appends the earlier response if
-    /// an initiation with this `mac1` was already accepted.
+    /// Processes an initiation; the caller sends `reply` to its source. If an initiation with this
+    /// `mac1` was already accepted, `answered` appends the earlier response to `reply` and returns
+    /// true.
     pub fn read(
         &mut self,
         now: Instant,
@@ -99,7 +99,7 @@ impl Responder {
             self.give(now, from, &mac1, reply)?;
             return Ok(Read::Cookie);
         };
-        // The message is a copy or a duplicate: no new keys are made.
+        // A copy or duplicate must not lead to new keys.
         if answered(&mac1, reply) {
             return Ok(Read::Answered);
         }

@@ -9,7 +9,7 @@ std::thread_local! {
     static STATE: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Seeds the random bytes of this thread (SplitMix64), or restores the operating system's.
+/// Seeds this thread's random bytes (SplitMix64); `None` restores those of the operating system.
 pub fn seed_randomness(seed: Option<u64>) {
     STATE.set(seed);
 }

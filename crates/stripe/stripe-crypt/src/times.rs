@@ -1,35 +1,36 @@
-//! Lifetimes of keys, and retry intervals of handshakes.
+//! Key lifetimes and handshake retry intervals.
 
 use std::time::Duration;
 
 /// Time limits of keys and handshakes.
 ///
 /// ```text
-///   0               rekey        midway         reject
-///   |-----------------|-------------|--------------|-----> age of a key pair
-///    the initiator begins again ────^ the other end begins     no more sealing
+///   0                rekey              midway             reject
+///   |------------------|------------------|------------------|-----> age of a key pair
+///                      └ the initiator    └ the responder    └ sealing stops
+///                        starts a handshake, if none was started before
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Age of a pair when the initiator begins a new handshake; the other end begins one midway
+    /// Age of a pair at which its initiator starts a new handshake; the responder does so midway
     /// between `rekey` and `reject`.
     pub rekey: Duration,
     /// Maximum age of a pair for sealing.
     pub reject: Duration,
-    /// Delay before the first retry; it doubles with each retry, and up to a third is added at
-    /// random.
+    /// Delay before the first retry. The delay doubles with each retry, plus a random addition of
+    /// up to a third.
     pub retry: Duration,
-    /// Maximum delay, without the random part.
+    /// Maximum delay, without the random addition.
     pub retry_max: Duration,
-    /// Time without a reply after which a handshake begins.
+    /// Time without a reply after which a handshake starts.
     pub silence: Duration,
 }
 
 impl Default for Times {
-    /// 120, 180 and 5 s are WireGuard's values (section 6.1: `REKEY_AFTER_TIME`,
-    /// `REJECT_AFTER_TIME`, `REKEY_TIMEOUT`), 1 s is the initial timeout of RFC 6298, section 2.1.
-    /// The silence is as long: a handshake costs less than the second that a restarted process
-    /// would wait.
+    /// Returns WireGuard's values of 120, 180 and 5 s (section 6.1: `REKEY_AFTER_TIME`,
+    /// `REJECT_AFTER_TIME`, `REKEY_TIMEOUT`), and 1 s for `retry`, the initial timeout of RFC 6298,
+    /// section 2.1. The silence is also 1 s, as a handshake costs less than a longer outage after a
+    /// peer's restart.
     fn default() -> Self {
         Self {
             rekey: Duration::from_secs(120),
@@ -46,8 +47,8 @@ impl Times {
         if is_initiator { self.rekey } else { (self.rekey + self.reject) / 2 }
     }
 
-    /// Maximum age of a pair for opening datagrams: as long as the peer may seal, since it made its
-    /// pair at most a round trip later.
+    /// Returns the maximum age of a pair for opening datagrams. The peer may have made its pair a
+    /// round trip later, and seals until it is `reject` old.
     pub(crate) fn open(&self) -> Duration {
         self.reject + self.retry_max
     }

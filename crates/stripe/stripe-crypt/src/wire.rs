@@ -8,13 +8,13 @@
 //!   cookie, 68      |v|2|3| |   2   |     zero      | nonce 24 | stamp 8, cookie 16, sealed 40 |
 //!   confirm, 24     |v|3|3| |   2   | index |  zero and four more  | check 16 |
 //!                   +-------+-------+-------+-------+
-//!   all else        |v|i|k| |  as the striping protocol has it: k is 0, 1 or 2, i the index
+//!   others          |v|i|k| |  as in the striping protocol: k is 0, 1 or 2, i the index
 //! ```
 //!
 //! `v` is the version of the striping protocol. The next two bits are the type of a handshake
-//! datagram or the index of the receiver's key, told apart by the last two bits. The second byte is
-//! the version of the handshake. A payload is the name of the process (8 bytes), the index of the
-//! sender's key, and a zero. A proof replies to a cookie: stamp 8, mac2 16, mac3 16; zeros before a
+//! datagram, for which `k` is 3, or else the index of the receiver's key. The second byte is the
+//! handshake version. A payload is the process name (8 bytes), the index of the sender's key, and a
+//! zero. A proof, which replies to a cookie, is stamp 8, mac2 16, mac3 16; it is zero before a
 //! cookie is known.
 
 use gingham_stripe::Header;
@@ -34,19 +34,19 @@ pub(crate) const COOKIE_BYTES: usize =
 pub(crate) const CONFIRM_BYTES: usize = CONFIRM_CLEAR_BYTES + CHECK_BYTES;
 pub(crate) const NOISE_AT: usize = 4;
 pub(crate) const COOKIE_AT: usize = 4;
-/// Position of mac1, after Noise's first message `e, es, s, ss`: a key, a sealed key, a sealed
+/// Offset of mac1, after Noise's first message `e, es, s, ss`: a key, a sealed key, a sealed
 /// payload.
 pub(crate) const MAC1_AT: usize = NOISE_AT + 32 + 32 + CHECK_BYTES + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const STAMP_AT: usize = MAC1_AT + MAC_BYTES;
 pub(crate) const MAC2_AT: usize = STAMP_AT + STAMP_BYTES;
 pub(crate) const MAC3_AT: usize = MAC2_AT + MAC_BYTES;
-/// Position of the response's MAC, after Noise's `e, ee, se, psk`.
+/// Offset of the response's MAC, after Noise's `e, ee, se, psk`.
 pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
-/// Number of key indices, which have two bits.
+/// Number of key indices, limited by their two header bits.
 pub(crate) const INDICES: u8 = 4;
 
-/// MAC truncated to 16 bytes.
+/// MAC, truncated to 16 bytes.
 pub(crate) type Mac = [u8; MAC_BYTES];
 
 const KIND: u8 = 0b11;
@@ -81,12 +81,12 @@ impl Type {
     }
 }
 
-/// Whether a datagram belongs to a handshake.
+/// Returns whether a datagram belongs to a handshake.
 pub fn is_handshake(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| first & KIND == KIND)
 }
 
-/// Whether a datagram is an initiation, whose source does not identify the sender.
+/// Returns whether a datagram is an initiation, whose source does not identify the sender.
 pub fn is_initiation(datagram: &[u8]) -> bool {
     is_handshake(datagram) && Type::of(datagram) == Ok(Type::Initiation)
 }
@@ -116,7 +116,7 @@ pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
 }
 
-/// Reason to reject a datagram regardless of its sender, if any.
+/// Returns the reason to discard a datagram regardless of its sender, if any.
 pub fn discard_of(datagram: &[u8]) -> Option<Discard> {
     if is_handshake(datagram) { Type::of(datagram).err() } else { sealed(datagram).err() }
 }
@@ -135,7 +135,7 @@ impl Payload {
         bytes
     }
 
-    /// Parses an authentic payload; an invalid one must be from another version.
+    /// Parses an authentic payload; an invalid payload must be from another version.
     pub(crate) fn parse(bytes: &[u8; PAYLOAD_BYTES]) -> Result<Self, Discard> {
         let (process, rest) = bytes.split_first_chunk().ok_or(Discard::Malformed)?;
         let [index @ 0..INDICES, 0] = *rest else { return Err(Discard::OtherVersion) };

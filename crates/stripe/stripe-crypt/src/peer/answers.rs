@@ -49,7 +49,8 @@ impl Peer {
         }
     }
 
-    /// Handles an initiation received by the shared responder; `reply` goes to its source.
+    /// Processes an initiation from the shared responder; the caller sends `reply` to the source
+    /// address.
     pub fn accept(
         &mut self,
         now: Instant,
@@ -64,13 +65,14 @@ impl Peer {
         taken
     }
 
-    /// Repeats the response if `datagram` is an authentic copy of the last accepted initiation.
+    /// Appends the previous response to `reply` if `datagram` is an authentic copy of the last
+    /// accepted initiation.
     pub fn answer_again(&self, datagram: &[u8], reply: &mut Vec<u8>) -> bool {
         let (answered, shared) = (self.answered.as_ref(), &self.shared);
         whole(datagram).is_ok_and(|message| repeat(answered, shared, message, reply))
     }
 
-    /// Whether this peer awaits the datagram, which is not an initiation.
+    /// Returns whether this peer awaits the datagram. Initiations are never awaited.
     pub fn expects(&self, datagram: &[u8]) -> bool {
         match (Type::of(datagram), &self.attempt) {
             (Ok(Type::Response), Some(attempt)) => {
@@ -95,7 +97,7 @@ impl Peer {
         if !self.shared.has_proof(&initiation.message) {
             return Err(Discard::NotAuthentic);
         }
-        // An earlier copy was read by another responder.
+        // An earlier copy was processed by another responder.
         if self.answer_again(&initiation.message, reply) {
             return Ok(());
         }
@@ -115,10 +117,10 @@ impl Peer {
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
         // The peer has abandoned its previous attempt, as in WireGuard; the freshness check ensures
-        // that this one is later.
+        // that this attempt is later.
         self.next = None;
-        // If both ends have begun, only the one with the higher public key keeps its attempt;
-        // otherwise one of two responses would be wasted.
+        // If both ends have started a handshake, only the end with the higher public key continues;
+        // otherwise one of the two responses would be wasted.
         self.attempt.take_if(|_| self.identity.public < self.identity.peer);
         let index = self.free_index();
         let mut response = [0; RESPONSE_BYTES];
@@ -130,13 +132,13 @@ impl Peer {
         response[RESPONSE_MAC_AT..].copy_from_slice(&mac);
         self.next = Some(self.pair(keys, index, theirs, false));
         self.answered = Some((mac1, response));
-        // If no confirmation arrives soon, this end begins a handshake.
+        // If no confirmation arrives soon, this end starts a handshake.
         self.wait();
         reply.extend_from_slice(&response);
         Ok(())
     }
 
-    /// Takes a cookie; without a pending attempt it is a late copy from a slower channel.
+    /// Processes a cookie; without a pending attempt, it is a late copy from a slower channel.
     fn take_cookie(
         &mut self,
         message: &[u8; COOKIE_BYTES],
@@ -201,7 +203,7 @@ fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_B
     is_same(&mac, received)
 }
 
-/// Repeats the last response to an authentic copy of its initiation.
+/// Appends the last response if `message` is an authentic copy of its initiation.
 fn repeat(
     answered: Option<&(Mac, [u8; RESPONSE_BYTES])>,
     shared: &SharedMac,

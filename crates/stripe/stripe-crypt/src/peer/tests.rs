@@ -1,4 +1,4 @@
-//! Tests that need internal state: pending keys and handshakes.
+//! Tests that inspect pending keys and handshakes.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,14 +12,14 @@ const RIGHT: usize = 1;
 const HOME: Sender = of(1, 1, false);
 const ELSEWHERE: Sender = of(2, 1, false);
 
-/// Sender with a network of its own for each host.
+/// Returns a sender; each host is in its own network.
 const fn of(host: u16, port: u16, is_known: bool) -> Sender {
     let [a, b] = host.to_be_bytes();
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 18, a, b)), port);
     Sender { address, is_known }
 }
 
-/// Two peers, of which the first has the higher public key.
+/// Two peers; the first has the higher public key.
 struct Both {
     peers: [Peer; 2],
     now: Instant,
@@ -73,7 +73,7 @@ impl Both {
         [initiation, proven]
     }
 
-    /// An attacker with both public keys replays an initiation from an address at which it
+    /// Replays an initiation as an attacker with both public keys, from an address at which it
     /// receives.
     fn replay(&mut self, to: usize, recorded: &[u8]) -> Result<Vec<u8>, Discard> {
         let cookie = self.give(to, ELSEWHERE, recorded)?;
@@ -99,7 +99,7 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
         both.pass(1_000_000);
         both.shake_hands(LEFT);
         both.pass(1_000_000);
-        // Both ends have begun, and the right end has keys that await confirmation.
+        // Both ends have started a handshake, and the right end has unconfirmed keys.
         let initiation = both.begin(LEFT);
         let proven = both.proven(LEFT, &initiation);
         let response = both.give(RIGHT, HOME, &proven).expect("a response");
@@ -129,13 +129,14 @@ impl Both {
         self.give(to, from, &garbage).expect_err("it is nobody's")
     }
 
-    /// Sends initiations; returns how many cost a Diffie-Hellman operation.
+    /// Sends initiations; returns how many cost a Diffie-Hellman computation.
     fn flood(&mut self, to: usize, from: impl Iterator<Item = Sender>) -> usize {
         from.map(|from| self.garbage(to, from)).filter(|one| *one == Discard::NotAuthentic).count()
     }
 }
 
-/// All initiations arrive at once. The peer shares a bucket with the host in one of 256 cases.
+/// Checks a flood of simultaneous initiations. The peer shares a bucket with a flooding host in one
+/// of 256 cases.
 #[test]
 fn ports_of_a_host_share_one_budget() {
     let mut agreed = 0;
@@ -161,8 +162,8 @@ fn known_peer_gets_keys_during_flood_from_many_networks() {
     both.give(LEFT, HOME, &response).expect("it waits for it");
 }
 
-/// The left end's first attempt arrives after the second was accepted, whose keys await
-/// confirmation. A third attempt replaces these keys, because the sender has abandoned the second.
+/// Checks that a late first attempt is rejected after the left end's second attempt, whose keys are
+/// unconfirmed. A third attempt replaces those keys, as the sender has abandoned the second.
 #[test]
 fn pending_keys_are_replaced_only_by_later_initiations() {
     let mut both = Both::new();
@@ -184,7 +185,8 @@ fn pending_keys_are_replaced_only_by_later_initiations() {
     assert_eq!(both.peers.map(|peer| peer.counts.keys), [1, 1]);
 }
 
-/// Replays a recording made on the path: each channel's copy is valid for its address for a while.
+/// Checks the replay of copies recorded in transit: each channel's copy is valid from its own
+/// address for a while.
 #[test]
 fn initiation_on_another_channel_expires_after_response() {
     let mut both = Both::new();
