@@ -1,4 +1,4 @@
-//! Compiles a scenario into the plan of its run and rejects invalid values with file, line and key.
+//! Compiles a scenario into a run's plan; rejects invalid values with file, line and key.
 
 mod alone;
 mod channels;
@@ -17,9 +17,10 @@ use gingham_kernel::{Span, Time};
 const STEPS: u64 = 200;
 const STEPS_MAX: u64 = 100_000;
 const ROWS_MAX: u64 = 50_000_000;
-/// Enough steps to fill the longest queue; an endless loop reaches this limit in seconds.
+/// Maximum steps at one simulated time: enough to fill the longest queue, and reached within
+/// seconds in an endless loop.
 const STEPS_AT_ONE_INSTANT: u64 = 20_000_000;
-/// Longest simulated time: one day.
+/// Longest simulated time: one day, in ps.
 const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
 
 /// Compiled scenario.
@@ -27,11 +28,11 @@ const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
 pub struct Compiled {
     /// Plan of the run.
     pub plan: Plan,
-    /// Files that the scenario refers to.
+    /// Files read by the scenario.
     pub files: Vec<FileRead>,
-    /// Notes on choices that may surprise the user.
+    /// Notes on automatic choices that may surprise the user.
     pub notes: Vec<String>,
-    /// Reference run over the best single channel.
+    /// Reference run over the best single channel, if any.
     pub alone: Option<Alone>,
 }
 
@@ -101,7 +102,7 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
     }
 }
 
-/// Returns the end of the warm-up, of the sources and of the run.
+/// Returns the end times of the warm-up, of the sources and of the run.
 fn times(source: &ScenarioSource) -> Result<(Time, Time, Time), InputError> {
     let stop = &source.scenario.stop;
     let time_ps = stop.time.as_ps();
@@ -147,7 +148,7 @@ fn percentiles(source: &ScenarioSource) -> Result<Vec<f64>, InputError> {
     }
 }
 
-/// Rejects a backlogged source that nothing holds back, since it would send forever.
+/// Rejects a backlogged source if nothing limits the sender, since it would send forever.
 fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let endless =
         plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);

@@ -1,4 +1,4 @@
-//! The striping laboratory: scenarios, one run in virtual time, and its record.
+//! The striping laboratory: scenarios, simulated runs and their records.
 //!
 //! ```text
 //!   TOML, --set, Python ─► input::Tree ─► Scenario ─► compile ─► Plan ─► Run ─► Record
@@ -6,8 +6,8 @@
 //!                        the ends of `stripe` over the channels of `linkemu`, sources and a meter
 //! ```
 //!
-//! Invariants: no dependency on any fabric; time, randomness and input are arguments below
-//! `scenario` and `compile`; equal scenarios and seeds give equal bits.
+//! Invariants: no dependency on the InfiniBand fabric crates; time, randomness and input are
+//! arguments below `scenario` and `compile`; equal scenarios and seeds give bit-identical results.
 
 mod compile;
 mod measure;
@@ -26,7 +26,7 @@ pub use record::{
 };
 pub use run::{NoProgress, Progress, Run};
 
-/// JSON Schema of scenarios.
+/// Returns the JSON Schema of scenarios.
 pub fn scenario_schema() -> serde_json::Value {
     gingham_results::schema_of::<scenario::Scenario>()
 }

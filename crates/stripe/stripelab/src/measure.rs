@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   0 ──────┬──────────── window: 40 sections ────────────┬── follow
-//!   counts  │ rates and delays by section, the order       │ counts
+//!   counts  │ rates, delays by section, reordering         │ counts
 //! ```
 //!
-//! Packet counts cover the whole run and therefore add up.
+//! Packet counts cover the whole run, so that their sums match.
 
 mod delays;
 mod meter;

@@ -1,8 +1,9 @@
-//! Names of earlier versions of the striping laboratory.
+//! Names used by earlier versions.
 
 use gingham_input::OldName;
 
-/// Renamed values, columns and examples, refused with their present names.
+/// Renamed values, columns and examples. An old name is rejected with a reference to its present
+/// name.
 pub const OLD_NAMES: [OldName; 8] = [
     OldName::value("stripe.control.by.told", "stripe.control.by.fixed"),
     OldName::value("stripe.quanta.told", "stripe.quanta.fixed"),

@@ -1,4 +1,4 @@
-//! Plan of a run: a compiled scenario that contains only integers, ids and closed enums.
+//! Plan of a run: a compiled scenario of integers, ids and closed enums.
 
 use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Rate, Span, Time};
@@ -12,78 +12,78 @@ pub struct Plan {
     pub seed: u64,
     /// Channels, indexed by id.
     pub links: Vec<LinkPlan>,
-    /// Choice of the channel of a packet.
+    /// Channel selection.
     pub spread: Spread,
-    /// How the receiver restores the order.
+    /// Method by which the receiver restores the order.
     pub reception: Reception,
     /// Longest packet, in bytes.
     pub longest_bytes: u32,
-    /// Sender options.
+    /// Protocol options of the sender.
     pub sender: SenderOptions,
-    /// Receiver options.
+    /// Protocol options of the receiver.
     pub receiver: ReceiverOptions,
     /// Whether markers carry only the sender's round.
     pub round_alone: bool,
     /// Whether packets carry tags with sequence numbers.
     pub tagged: bool,
-    /// Options of the channels' reorder buffers.
+    /// Options of the channels' reorder buffers; `None` without them.
     pub restore: Option<OrderOptions>,
-    /// Times when both ends restart, ascending.
+    /// Times when both ends restart, in time order.
     pub resets: Vec<Time>,
-    /// Queue before the sender.
+    /// Entry queue, before the sender.
     pub entry: EntryPlan,
-    /// Whether the sender sees the queues of its channels.
+    /// Whether the sender sees its channels' queues and waits for space.
     pub backpressure: bool,
-    /// Reading rate of the application; `None` reads at once.
+    /// Reading rate of the application; `None` if unlimited.
     pub reader: Option<Rate>,
     /// Traffic sources, indexed by id.
     pub sources: Vec<SourcePlan>,
     /// Start of the measurement window.
     pub warm_up: Time,
-    /// End of the measurement window and of the sources.
+    /// End of the measurement window, when sources stop.
     pub stop: Time,
     /// Latest end of the run.
     pub end: Time,
-    /// Length of a step of the time series.
+    /// Step length of the time series.
     pub step: Span,
     /// Maximum rows of the event table.
     pub events_max: usize,
     /// Maximum rows of the packet table.
     pub packets_max: usize,
-    /// Percentiles of the delay.
+    /// Requested percentiles of the delay, in %.
     pub percentiles: Vec<f64>,
-    /// Maximum number of steps at one instant; the run fails if it is reached.
+    /// Maximum number of steps at one simulated time, at which the run fails.
     pub steps_max: u64,
 }
 
-/// Queue before the sender.
+/// Entry queue, before the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryPlan {
-    /// One queue that refuses packets when full.
+    /// Single queue that refuses packets when full.
     Fifo {
-        /// Capacity, in bytes.
+        /// Capacity in bytes.
         limit_bytes: u64,
     },
-    /// One queue per flow, each controlled by CoDel.
+    /// One CoDel queue per flow.
     FqCodel {
         /// FQ-CoDel parameters.
         plan: FqCodelPlan,
-        /// Which CoDel times follow the measured round trip.
+        /// CoDel times that follow the measured round-trip time.
         follows: Follows,
     },
 }
 
-/// Which CoDel times are derived from the round trip of the longest channel.
+/// CoDel times that are derived from the round-trip time of the longest channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
-    /// Whether the target is derived.
+    /// Whether the CoDel target is derived.
     pub target: bool,
-    /// Whether the interval is derived.
+    /// Whether the CoDel interval is derived.
     pub interval: bool,
 }
 
 impl EntryPlan {
-    /// Capacity in bytes.
+    /// Returns the capacity in bytes.
     pub const fn limit_bytes(&self) -> u64 {
         match self {
             Self::Fifo { limit_bytes } => *limit_bytes,
@@ -95,23 +95,23 @@ impl EntryPlan {
 /// Plan of a channel.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
-    /// Name in the scenario.
+    /// Channel name in the scenario.
     pub name: String,
-    /// Direction from sender to receiver.
+    /// Path from sender to receiver.
     pub forth: Parameters,
-    /// Reverse direction.
+    /// Reverse path.
     pub back: Parameters,
-    /// Quantum, in bytes per round.
+    /// Quantum in bytes per round.
     pub quantum_bytes: u32,
-    /// Priority level: channels of lower levels are used first.
+    /// Priority level; channels with lower levels are used first.
     pub priority: u8,
-    /// Maximum sending rate.
+    /// Maximum sending rate; `None` without a limit of the scenario.
     pub cap: Option<Rate>,
-    /// Numbers of the data packets to lose, ascending, from 1.
+    /// Data packets to lose, by number on this channel from 1, ascending.
     pub lose: Vec<u64>,
-    /// Numbers of the markers to lose, ascending, from 1.
+    /// Markers and other messages to lose, by number on this channel from 1, ascending.
     pub lose_markers: Vec<u64>,
-    /// Changes of the forward direction, in time order.
+    /// Changes of the channel, in time order.
     pub changes: Vec<(Time, Change)>,
 }
 
@@ -122,35 +122,35 @@ pub enum Change {
     Rate(Rate),
     /// New loss model.
     Loss(Loss),
-    /// New maximum frame size, in bytes.
+    /// New MTU, in bytes.
     Mtu(u32),
-    /// New target quantum, in bytes; 0 takes the channel out of use.
+    /// New target quantum in bytes; 0 removes the channel from use.
     Quantum(u32),
 }
 
-/// Choice of the channel of a packet.
+/// Channel selection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Spread {
     /// Surplus round robin.
     Surplus,
-    /// Generalised round robin, with the packets per turn of each channel.
+    /// Generalised round robin, with the number of packets per turn for each channel.
     Packets(Vec<u32>),
-    /// A random channel.
+    /// Random channel.
     Randomised,
-    /// The channel whose queue empties first.
+    /// Channel whose queue empties first.
     ShortestQueue,
-    /// A channel chosen by a hash of the source.
+    /// Channel given by a hash of the source.
     AddressHash,
 }
 
-/// How the receiver restores the order.
+/// Method by which the receiver restores the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
-    /// Logical reception with markers.
+    /// Logical reception with markers (Adiseshu et al. 1996).
     Logical,
     /// Logical reception without markers, which cannot recover from losses.
     Unmarked,
-    /// No restoration: packets are delivered on arrival.
+    /// None: packets are delivered on arrival.
     None,
     /// Sequence numbers in packets.
     SequenceNumbers,
@@ -159,13 +159,13 @@ pub enum Reception {
 /// Plan of a traffic source.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
-    /// Name in the scenario.
+    /// Source name in the scenario.
     pub name: String,
     /// Arrival process.
     pub kind: SourceKind,
     /// Packet lengths.
     pub lengths: Lengths,
-    /// Traffic class, which decides how the channels are used.
+    /// Traffic class, which determines the use of the channels.
     pub class: Class,
     /// Start time.
     pub start: Time,
@@ -176,7 +176,7 @@ pub struct SourcePlan {
 /// Arrival process of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
-    /// A packet is always ready to be sent.
+    /// Always a packet ready to send.
     Backlogged,
     /// Constant rate.
     Constant(Rate),
@@ -184,7 +184,7 @@ pub enum SourceKind {
     Poisson(Rate),
     /// Constant rate during on periods.
     OnOff {
-        /// Rate while on.
+        /// Rate during on periods.
         rate: Rate,
         /// Mean length of an on period.
         on: Span,
@@ -197,9 +197,9 @@ pub enum SourceKind {
         rule: WindowRule,
         /// Time from a delivery to its acknowledgement at the source.
         ack_delay: Span,
-        /// Maximum bytes in flight.
+        /// Receive window in bytes.
         window_bytes: u64,
-        /// Whether the transport reacts to ECN marks.
+        /// Whether the transport supports ECN.
         ecn: bool,
     },
     /// One frame per interval.
@@ -210,38 +210,38 @@ pub enum SourceKind {
         interval: Span,
         /// Longest packet of a frame, in bytes.
         packet_bytes: u32,
-        /// Whether the sequence repeats.
+        /// Whether the sequence repeats after its end.
         again: bool,
     },
-    /// Packets of a list, each sent once, one per interval.
+    /// List of packets, sent once at a constant interval.
     List {
         /// Time between packets.
         interval: Span,
     },
 }
 
-/// Rule by which a congestion window grows and shrinks.
+/// Growth and reduction of a congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowRule {
-    /// Grows by one segment per round trip, and shrinks to a half after a loss (RFC 5681).
+    /// Growth by one segment per round trip, and a reduction to one half after a loss (RFC 5681).
     Reno,
-    /// Grows as a cubic function of time, and shrinks to seven tenths after a loss (RFC 9438).
+    /// Growth as a cubic function of time, and a reduction to 70 % after a loss (RFC 9438).
     Cubic,
 }
 
 /// Packet lengths of a source, in bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lengths {
-    /// These lengths in turn, repeated.
+    /// Fixed sequence of lengths, repeated.
     InTurn(Vec<u32>),
     /// Random lengths, each with its cumulative probability.
     Mixture(Vec<(u32, f64)>),
-    /// Uniform distribution, both bounds included.
+    /// Uniform distribution between two lengths, inclusive.
     Uniform(u32, u32),
 }
 
 impl Lengths {
-    /// Shortest packet length, in bytes.
+    /// Returns the shortest packet length, in bytes.
     pub fn shortest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().min().unwrap_or_default(),
@@ -250,7 +250,7 @@ impl Lengths {
         }
     }
 
-    /// Longest packet length, in bytes.
+    /// Returns the longest packet length, in bytes.
     pub fn longest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().max().unwrap_or_default(),

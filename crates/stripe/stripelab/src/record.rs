@@ -1,6 +1,6 @@
-//! The record of a run: verdict, summary and tables.
+//! Record of a run: verdict, summary and tables.
 //!
-//! Invariant: every number of the summary is a count of the run in the unit of its name.
+//! Counts cover the whole run; rates, delays and reordering cover the measurement window.
 
 mod alone;
 mod channels;
@@ -52,7 +52,7 @@ fn tables(compiled: &Compiled, engine: &Engine, record: &Record) -> Vec<Table> {
     ]
 }
 
-/// Returns every result table without rows, to document the columns.
+/// Returns all result tables without rows, to document the columns.
 pub fn result_tables() -> Vec<Table> {
     let no_series = crate::measure::Series::none();
     vec![
@@ -66,7 +66,7 @@ pub fn result_tables() -> Vec<Table> {
     ]
 }
 
-/// JSON Schema of the summary.
+/// Returns the JSON Schema of the summary.
 pub fn summary_schema() -> serde_json::Value {
     gingham_results::schema_of::<Record>()
 }

@@ -1,13 +1,13 @@
-//! One run in virtual time.
+//! A run in simulated time.
 //!
 //! ```text
 //!   sources ──► queue ──► sending end ══ forward channels ══► receiving end ──► reader
 //!                              ▲                                   │
-//!                              └──────── reverse channels ─────────┘  messages of the receiver
+//!                              └──────── reverse channels ─────────┘  receiver's messages
 //! ```
 //!
-//! Invariants: no clock, no file, no thread; equal plans give equal bits, however calls divide the
-//! run.
+//! Invariants: no clock access, files or threads; equal plans give bit-identical results,
+//! regardless of the steps per call.
 
 mod engine;
 mod entry;
@@ -26,24 +26,24 @@ pub use engine::{NoProgress, Progress};
 use crate::compile::Compiled;
 use crate::record::Record;
 
-/// A run in progress.
+/// Simulation of a compiled scenario.
 #[derive(Debug)]
 pub struct Run {
     compiled: Compiled,
     engine: Engine,
-    /// Reference run, which starts after the main run.
+    /// Reference run over the best single channel, which follows the main run.
     alone: Option<Engine>,
 }
 
 impl Run {
-    /// Creates a run at its start.
+    /// Creates a run.
     pub fn new(compiled: Compiled) -> Self {
         let alone = compiled.alone.as_ref().map(|alone| Engine::new(&alone.plan));
         Self { engine: Engine::new(&compiled.plan), alone, compiled }
     }
 
-    /// Simulates at most `steps_max` steps; fails if simulated time stands still. The division into
-    /// calls never changes a result.
+    /// Simulates at most `steps_max` steps, which does not affect the results. Fails if simulated
+    /// time stops advancing.
     pub fn advance(&mut self, steps_max: u64) -> Result<Progress, NoProgress> {
         let Some(alone) = &mut self.alone else {
             let done = self.engine.advance(steps_max)?;
@@ -60,12 +60,12 @@ impl Run {
         Ok(Progress { fraction, ..self.engine.progress(done) })
     }
 
-    /// Results up to now.
+    /// Returns the results so far.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &self.engine, self.alone(), true)
     }
 
-    /// Results up to now, without tables.
+    /// Returns the results so far, without tables.
     pub fn summary(&self) -> Record {
         Record::new(&self.compiled, &self.engine, self.alone(), false)
     }
@@ -74,7 +74,7 @@ impl Run {
         self.alone.as_ref().filter(|alone| alone.is_done())
     }
 
-    /// Compiled scenario.
+    /// Returns the compiled scenario.
     pub const fn compiled(&self) -> &Compiled {
         &self.compiled
     }

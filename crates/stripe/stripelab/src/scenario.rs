@@ -52,21 +52,22 @@ pub use stripe::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A striping scenario, with defaults for the keys that it omits.
+/// Striping scenario. Missing keys have default values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Number of the file format; without it, the present format is assumed.
+    /// File format version. Default: the current version.
     #[serde(default = "gingham_input::present_format", skip_serializing)]
     #[schemars(range(min = 1, max = FORMAT), extend("default" = FORMAT))]
     pub format: u32,
-    /// Purpose of the scenario, for titles of tables and figures.
+    /// Purpose of the scenario, used in titles of tables and figures.
     #[serde(default)]
     pub title: String,
-    /// Seed of all random streams. The same scenario and seed give the same bits on any machine.
+    /// Seed of all random streams. Equal scenarios and seeds give bit-identical results on any
+    /// machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Striping over the channels, and restoration of the order.
+    /// Striping over the channels, and reordering at the receiver.
     #[serde(default)]
     pub stripe: Stripe,
     /// Channels, 1 to 64.
@@ -83,7 +84,7 @@ pub struct Scenario {
     pub receiver: Receiver,
     /// End of the run, and the measurement window.
     pub stop: Stop,
-    /// Data recorded in addition to sums.
+    /// Data recorded in addition to totals.
     #[serde(default)]
     pub measure: Measure,
 }
@@ -91,7 +92,7 @@ pub struct Scenario {
 /// Scenario with the positions of its keys.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
-/// Keys that moved to another table, each with its new path.
+/// Keys that moved to another table, with their new paths.
 const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
 
 impl gingham_input::Scenario for Scenario {
@@ -112,7 +113,7 @@ impl gingham_input::Scenario for Scenario {
         }
     }
 
-    /// Sets missing names to the number of the channel or source.
+    /// Sets missing names to the channel or source number.
     fn fill_in(&mut self) {
         for (index, channel) in self.channel.iter_mut().enumerate() {
             channel.name.get_or_insert_with(|| (index + 1).to_string());

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   clocked sources ──tick──► packets ──► queue before the sender ──► sender
-//!   backlogged ones ◄───────────── pull ─────────────────────────────┘ when the queue is empty
+//!   backlogged      ◄───────────── pull ─────────────────────────────┘ when the queue is empty
 //!   transports      ◄── acknowledgements, timeouts ──► packets
 //! ```
 //!
-//! Invariant: the packets of a source depend only on its plan, the seed and, for a transport, on
-//! the fate of its packets; other sources do not change its random draws.
+//! Invariant: a source's packets depend only on its plan, the seed and, for a transport, the fate
+//! of its packets; other sources do not change its random draws.
 
 mod lengths;
 mod receiver;
@@ -25,15 +25,15 @@ use gingham_stripe::{Class, TAG_BYTES, TAG_BYTES_MAX, Tag};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Packet {
-    /// Number in the order of sending, from 1; 0 before the packet is sent.
+    /// Number in sending order, from 1; 0 before the packet is sent.
     pub(crate) number: u64,
     pub(crate) source: u16,
     pub(crate) channel: u8,
     pub(crate) bytes: u32,
-    /// Number at its source, from 1; for a transport, the segment.
+    /// Number at its source, from 1; for a transport, the segment number.
     pub(crate) of_source: u64,
     pub(crate) class: Class,
-    /// Number of the frame, from 1; 0 without frames.
+    /// Frame number, from 1; 0 without frames.
     pub(crate) frame: u32,
     pub(crate) ecn: Ecn,
     pub(crate) created: Time,
@@ -43,7 +43,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// Bytes that a retransmission adds to the tag.
+    /// Tag bytes added by a retransmission.
     #[expect(clippy::cast_possible_truncation, reason = "eight")]
     pub(crate) const BYTES_OF_COPY: u32 = (TAG_BYTES_MAX - TAG_BYTES) as u32;
 
@@ -59,8 +59,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Next packet. A source waits while `may_go` rejects even its shortest packet, except for its
-    /// first, which is dropped later.
+    /// Returns the next packet. A source waits while `may_go` rejects even its shortest packet
+    /// length. Only its first packet is generated anyway, to be dropped later.
     pub(crate) fn pull(
         &mut self,
         sources: &mut [Source],

@@ -1,4 +1,4 @@
-//! The best single channel: the reference for the striped pipe.
+//! The best single channel, a reference for the striped pipe.
 
 use super::compile_one;
 use crate::plan::{Change, LinkPlan, Plan, SourceKind};
@@ -15,7 +15,8 @@ pub struct Alone {
     pub plan: Plan,
 }
 
-/// `None` if no comparison is needed, or if the scenario is invalid with one channel.
+/// Returns the reference run; `None` if no comparison is needed, or if the scenario is invalid with
+/// a single channel.
 pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     let is_transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.links.len() < 2 || !plan.sources.iter().any(|one| is_transport(&one.kind)) {
@@ -32,8 +33,8 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     Some(Alone { channel, plan })
 }
 
-/// Data that a channel can deliver until `stop`, in byte-picoseconds, considering outages and the
-/// initial loss model.
+/// Returns the data that a channel can deliver until `stop`, in byte-picoseconds, considering
+/// outages and the initial loss model.
 fn carried(link: &LinkPlan, stop: Time) -> u128 {
     let (mut from, mut rate, mut sum) = (Time::ZERO, link.forth.rate, 0);
     let mut add = |from: Time, until: Time, rate: Rate| {
@@ -55,14 +56,14 @@ fn carried(link: &LinkPlan, stop: Time) -> u128 {
     sum / 1_000 * u128::from(passed_thousandths(&link.forth.loss))
 }
 
-/// Lowest of `rate`, the channel's cap and its policer's rate, in bytes per second.
+/// Returns the lowest of `rate`, the channel's cap and its policer's rate, in bytes per second.
 fn limited(link: &LinkPlan, rate: Rate) -> u64 {
     let limits = [link.cap, link.forth.policer.map(|policer| policer.rate)];
     let limits = limits.into_iter().flatten().map(Rate::bytes_per_second);
     limits.fold(rate.bytes_per_second(), u64::min)
 }
 
-/// Expected number of delivered packets per 1,000 sent.
+/// Returns the expected number of delivered packets per 1,000 sent.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 1,000")]
 fn passed_thousandths(model: &Loss) -> u64 {
     let lost = match model {

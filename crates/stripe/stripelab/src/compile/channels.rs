@@ -263,7 +263,7 @@ fn back(
     Ok(parameters)
 }
 
-/// Checks a rate change, whichever of the channel's rates was in effect before it.
+/// Checks a rate change after any of the channel's other rates.
 fn check_step(
     forth: &Parameters,
     channel: &Channel,

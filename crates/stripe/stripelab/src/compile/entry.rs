@@ -1,4 +1,4 @@
-//! Compiles the queue before the sender.
+//! Compiles the entry queue, which precedes the sender.
 
 use crate::plan::{EntryPlan, Follows};
 use crate::scenario::{Entry, EntryQueue, ScenarioSource};
@@ -8,7 +8,7 @@ use gingham_kernel::{Bytes, Span};
 
 const FIFO_BYTES: u64 = 250_000;
 const FLOWS_MAX: u32 = 1 << 16;
-/// Longest accepted time: one minute.
+/// Longest CoDel target or interval: one minute.
 const SPAN_MAX: Span = Span::from_ps(60_000_000_000_000);
 
 pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<EntryPlan, InputError> {

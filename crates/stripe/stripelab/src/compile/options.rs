@@ -15,9 +15,9 @@ use gingham_stripe::{
     SharePlan, SizePlan, TAG_BYTES_MAX, Thousandths,
 };
 
-/// Default size of a channel's reorder buffer, as in the daemon.
+/// Default size of a channel's reorder buffer in packets, as in the daemon.
 const RESTORED_PACKETS: usize = 2_048;
-/// Maximum packets in a buffer; bounds the buffers of all channels together.
+/// Maximum packets per buffer, which bounds the memory of all channels together.
 const PACKETS_MAX: u64 = 1 << 20;
 
 pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
@@ -141,7 +141,7 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     }
 }
 
-/// Options of the reorder buffers; enabled by default in free order, as in the daemon.
+/// Returns the reorder buffer options; enabled by default in free order, as in the daemon.
 pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
     let Some(restore) = source.scenario.stripe.restore else {
         let adaptive = OrderOptions {
@@ -187,7 +187,8 @@ pub(super) fn sender(
     })
 }
 
-/// Plan for size probing; the longest packet has the longest tag added.
+/// Returns the plan for packet size probing; the largest probe is the longest packet with the
+/// longest tag.
 fn sizes(source: &ScenarioSource, given: Sizes) -> Result<SizePlan, InputError> {
     let stripe = &source.scenario.stripe;
     let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -284,7 +285,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
-    // A marker with only a round number often looks late.
+    // A marker with only a round number often appears late.
     let late_in_a_row_max = match stripe.markers.tells {
         Tells::Number => ReceiverOptions::default().late_in_a_row_max,
         Tells::Round => u32::MAX,
@@ -308,7 +309,8 @@ const fn charge(source: &ScenarioSource) -> Charge {
     }
 }
 
-/// Checks that the buffer holds one longest packet per channel and fits the protocol's counters.
+/// Checks that the receive buffer holds one longest packet per channel and fits the protocol's
+/// counters.
 fn check_buffer(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let longest = u32::try_from(source.scenario.stripe.longest_packet.0).unwrap_or(u32::MAX);
     let possible = plan.receiver.buffer_bytes(plan.links.len(), longest);

@@ -1,4 +1,4 @@
-//! Compiles the choice of channels, and derives default quanta from rates.
+//! Compiles the channel selection, and derives default quanta from rates.
 
 use core::num::NonZeroU8;
 
@@ -55,8 +55,8 @@ fn packets(source: &ScenarioSource, packets: &[u32]) -> Result<(), InputError> {
     }
 }
 
-/// Quantum proportional to the rate; the slowest channel gets the longest packet. `None` if it
-/// exceeds 32 bits.
+/// Returns a quantum proportional to the rate; the slowest channel gets the longest packet. `None`
+/// if the quantum exceeds 32 bits.
 pub(super) fn quantum(rate: Rate, slowest: Rate, longest_bytes: u32) -> Option<u32> {
     let (rate, slowest) =
         (u128::from(rate.bytes_per_second()), u128::from(slowest.bytes_per_second()));
@@ -83,8 +83,8 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// Note that the receiver would repeatedly lose synchronisation, if the wait does not exceed the
-/// skew.
+/// Returns a warning if the wait does not exceed the skew, as the receiver would repeatedly lose
+/// synchronisation.
 fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     let wait = source.scenario.stripe.wait;
     let skew = skew(plan);
@@ -97,7 +97,7 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     })
 }
 
-/// Longest delay, including jitter, minus the shortest delay.
+/// Returns the longest delay, including jitter, minus the shortest delay.
 fn skew(plan: &Plan) -> Span {
     let latest = plan.links.iter().map(|link| link.forth.delay + link.forth.jitter).max();
     let earliest = plan.links.iter().map(|link| link.forth.delay).min();

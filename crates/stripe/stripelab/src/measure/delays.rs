@@ -1,14 +1,13 @@
 //! Packet delays from the source to the reader.
 //!
-//! Sums by section give the confidence interval of the mean.
+//! The confidence interval of the mean is computed from sums per section of the measurement window.
 
 use gingham_results::{Estimate, Ratio, real};
 use hdrhistogram::Histogram;
 
-/// Precision of the histogram: a bin is narrower than 1 % of its value.
+/// Significant digits of the histogram, whose bins are narrower than 1 % of their value.
 const DIGITS: u8 = 2;
 
-/// Delays of the packets in the measurement window.
 #[derive(Debug)]
 pub(crate) struct Delays {
     histogram: Histogram<u64>,
@@ -36,7 +35,7 @@ impl Delays {
         self.longest_ns = 0;
     }
 
-    /// Mean delay in nanoseconds, with its confidence interval.
+    /// Returns the mean delay in ns, with its confidence interval.
     pub(crate) fn mean(&self) -> Option<Estimate> {
         Estimate::of_sections(&self.sections)
     }
@@ -45,7 +44,7 @@ impl Delays {
         (!self.histogram.is_empty()).then_some(self.longest_ns)
     }
 
-    /// Percentile of the delay; `None` with fewer than 100 / (100 - p) packets.
+    /// Returns a percentile p of the delay; `None` with fewer than 100 / (100 - p) packets.
     pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let packets = real(u128::from(self.histogram.len()));
         let is_known = packets * (100.0 - percentile) >= 100.0 - 1e-4;

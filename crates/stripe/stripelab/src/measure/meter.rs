@@ -1,4 +1,4 @@
-//! Counters for the events of a run.
+//! Counters for a run's events.
 
 use super::order::Place;
 use super::{Delays, EventKind, EventRow, Fate, Order, PacketRow, Recovery, Series, Trace};
@@ -39,7 +39,7 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Index of the current section; `None` outside the window.
+    /// Returns the section at a simulated time; `None` outside the window.
     pub(crate) fn at(&self, now: Time) -> Option<usize> {
         if now < self.start || now >= self.stop {
             return None;
@@ -77,7 +77,7 @@ pub(crate) struct SourceCount {
     pub(crate) delivered_packets: u64,
     pub(crate) delivered_bytes: u64,
     pub(crate) out_of_order_packets: u64,
-    /// Useful bytes (goodput) in each section.
+    /// Goodput in each section: bytes that are useful to the reader.
     pub(crate) useful_bytes: ByteSections,
     pub(crate) order: Order,
     pub(crate) delays: Delays,
@@ -122,7 +122,6 @@ pub(crate) struct Meter {
     pub(crate) losses: [u64; 6],
     pub(crate) markers_sent: u64,
     pub(crate) markers_lost: u64,
-    /// Waiting times of packets in the entry queue.
     pub(crate) sojourns: Delays,
     pub(crate) waiting_bytes_max: u64,
     pub(crate) marked_packets: u64,
@@ -199,7 +198,7 @@ impl Meter {
         self.waiting_bytes_max = self.waiting_bytes_max.max(bytes);
     }
 
-    /// Counts a sent packet; `number` is its round and deficit on the channel.
+    /// Counts a sent packet; `number` is its round and deficit at the sender.
     pub(crate) fn sent(&mut self, packet: &Packet, wire_bytes: u32, number: Option<Number>) {
         self.sent_packets += 1;
         let sojourn_ns = packet.sent.since(packet.created).as_ps() / 1_000;
@@ -227,7 +226,7 @@ impl Meter {
         });
     }
 
-    /// Counts a copy that was sent; `lost` is set if it will not arrive.
+    /// Counts a sent copy; `lost` is whether it will be lost.
     pub(crate) fn copy_sent(&mut self, now: Time, copy: &Packet, wire_bytes: u32, lost: bool) {
         self.copies_sent += 1;
         self.links[usize::from(copy.channel)].sent_bytes += u64::from(wire_bytes);
@@ -268,12 +267,12 @@ impl Meter {
         }
     }
 
-    /// Lost packets without those that a copy replaced.
+    /// Returns the number of lost packets that no copy replaced.
     pub(crate) fn lost_packets(&self) -> u64 {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
-    /// Sent packets in flight, in a buffer, or dropped from one.
+    /// Returns the number of sent packets in flight, in a buffer, or dropped from a buffer.
     pub(crate) fn unaccounted_packets(&self) -> u64 {
         let unique = self.delivered_packets - self.duplicated_packets;
         self.sent_packets.saturating_sub(unique + self.lost_packets())
@@ -300,7 +299,7 @@ impl Meter {
         *most = (*most).max(packets as u64);
     }
 
-    /// Counts a delivery; `number` is the round and deficit at the receiver.
+    /// Counts a delivery; `number` is the packet's round and deficit at the receiver.
     pub(crate) fn delivered(
         &mut self,
         now: Time,

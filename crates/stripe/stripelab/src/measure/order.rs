@@ -1,16 +1,16 @@
-//! Order of delivery.
+//! Reordering metrics.
 //!
 //! Source: Morton, Ciavattone, Ramachandran, Shalunov and Perser, "Packet Reordering Metrics", RFC
-//! 4737, section 3: a packet is reordered if one that was sent later was delivered before it; a gap
-//! that is never filled is a loss. Section 4.2.1: the extent is the distance, in order of delivery,
-//! to the first earlier arrival that was sent later.
+//! 4737, section 3: a packet is reordered if it was delivered after a packet that was sent later; a
+//! gap that is never filled is a loss. Section 4.2.1: the extent is the distance in delivery order
+//! from the first packet that was sent later.
 //!
-//! Invariants: each delivery counts once. At most `MISSING_MAX` missing numbers are kept, the
-//! highest ones; a packet whose number was discarded counts as a duplicate.
+//! Only the `MISSING_MAX` highest missing numbers are kept; a packet whose number was discarded
+//! counts as a duplicate.
 
 use std::collections::BTreeMap;
 
-/// Maximum number of missing packets remembered, about 10 MiB.
+/// Maximum number of missing packet numbers kept, about 10 MiB.
 const MISSING_MAX: usize = 1 << 18;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,9 +22,9 @@ pub(crate) enum Place {
 
 #[derive(Debug)]
 pub(crate) struct Order {
-    /// Highest number delivered, plus one.
+    /// Highest delivered number, plus one.
     next: u64,
-    /// Number of packets delivered, without duplicates.
+    /// Delivered packets, without duplicates.
     given: u64,
     /// Missing numbers, each with the delivery position of the first later packet.
     missing: BTreeMap<u64, u64>,
@@ -51,7 +51,7 @@ impl Order {
         }
     }
 
-    /// Records all numbers skipped before `number`, which was delivered at position `place`.
+    /// Records the missing numbers before `number`, which was delivered at position `place`.
     fn miss(&mut self, number: u64, place: u64) {
         let kept_from = number.saturating_sub(MISSING_MAX as u64).max(self.next);
         self.missing.extend((kept_from..number).map(|missing| (missing, place)));
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use Place::{InOrder, OutOfOrder, Twice};
 
-    /// Packets 4, 5 and 6 arrive after packet 7 and are reordered.
+    /// Checks that packets 4, 5 and 6, delivered after packet 7, are reordered.
     #[test]
     fn packets_after_later_ones_are_out_of_order() {
         let mut order = Order::new();
@@ -81,7 +81,8 @@ mod tests {
         assert_eq!(order.extent_max(), 6);
     }
 
-    /// Packet 2 arrives one position after packet 9, as a duplicate in between takes no position.
+    /// Packet 2 is delivered one position after packet 9, as the duplicate between them is not
+    /// counted.
     #[test]
     fn extent_is_counted_in_positions_and_not_in_numbers() {
         let mut order = Order::new();

@@ -1,13 +1,13 @@
-//! Recovery time: how long deliveries stay out of order after a loss.
+//! Recovery time: time from a loss to the last out-of-order delivery before the next loss.
 //!
 //! ```text
 //!   lost          lost
 //!   ─x────o──o────x─────o────────────       o: delivered out of order
-//!    └─────────┘  └─────┘                   recovery ends at the last of these before the next loss,
-//!      recovery    recovery                 and takes no time if there is none
+//!    └─────────┘  └─────┘                   zero if no delivery is out of order
+//!      recovery    recovery
 //! ```
 //!
-//! Reordering by the channels themselves counts as well.
+//! Reordering within channels also counts.
 
 use gingham_kernel::Time;
 
@@ -37,7 +37,8 @@ impl Recovery {
         self.longest_ns = self.longest_ns.max(present_ns);
     }
 
-    /// Time from the last loss to the last delivery out of order after it; 0 if there is none.
+    /// Returns the time from the last loss to the last out-of-order delivery after it; 0 if all
+    /// were in order.
     fn present_ns(&self) -> Option<u64> {
         let loss = self.last_loss?;
         let last = self.last_out_of_order.filter(|last| *last > loss);
@@ -52,7 +53,7 @@ impl Recovery {
         self.last_out_of_order
     }
 
-    /// Mean and longest recovery time; `None` without losses.
+    /// Returns the mean and longest recovery time; `None` without losses.
     pub(crate) fn mean_and_longest_ns(&self) -> Option<(u64, u64)> {
         let present_ns = self.present_ns()?;
         let sum_ns = self.sum_ns + u128::from(present_ns);

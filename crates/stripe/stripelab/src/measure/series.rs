@@ -16,7 +16,7 @@ pub(crate) struct PipeStep {
     pub(crate) waiting_bytes: u64,
     pub(crate) entry_dropped_packets: u64,
     pub(crate) marked_packets: u64,
-    /// Median time that packets sent in this step waited in the entry queue.
+    /// Median sojourn time in the entry queue of packets sent in this step.
     pub(crate) sojourn_p50_ns: Option<u64>,
     pub(crate) sojourn_p99_ns: Option<u64>,
 }
@@ -26,17 +26,17 @@ pub(crate) struct LinkStep {
     pub(crate) sent_bytes: u64,
     pub(crate) arrived_bytes: u64,
     pub(crate) lost_packets: u64,
-    /// Queue length at the end of the step, like the levels below.
+    /// Queue length at the end of the step, as are the following values.
     pub(crate) queue_bytes: u64,
     pub(crate) queue_wait: Span,
     pub(crate) buffer_packets: u64,
     pub(crate) quantum_bytes: u64,
-    /// Channel rate that the sender's controller estimates.
+    /// Channel capacity estimated by the sender's congestion controller.
     pub(crate) found_bytes_per_s: Option<u64>,
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
     pub(crate) pacing_rate_bytes_per_s: Option<u64>,
-    /// Round-trip time; `None` before the first report.
+    /// Smoothed round-trip time; `None` before the first report.
     pub(crate) round_trip: Option<Duration>,
     pub(crate) round_trip_least: Option<Duration>,
 }
@@ -58,9 +58,8 @@ pub(crate) struct Series {
     step: Span,
     links: usize,
     pub(crate) pipe: Vec<PipeStep>,
-    /// Values of each channel in each step, ordered by step and then by channel.
+    /// Steps of all channels, ordered by step and then by channel.
     pub(crate) channels: Vec<LinkStep>,
-    /// Waiting times in the entry queue during the current step.
     sojourns: Option<Delays>,
 }
 

@@ -1,4 +1,4 @@
-//! The first events and packets of a run, for close inspection of short runs.
+//! Traces of a run's first events and packets.
 
 use gingham_fairq::Number;
 use gingham_kernel::Time;
@@ -21,7 +21,7 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    /// Names in the order of the discriminants.
+    /// Names, in discriminant order.
     pub(crate) const NAMES: [&'static str; 13] = [
         "send",
         "drop",
@@ -44,7 +44,7 @@ pub(crate) struct EventRow {
     pub(crate) at: Time,
     pub(crate) kind: EventKind,
     pub(crate) channel: usize,
-    /// Number of the packet; 0 for a marker.
+    /// Packet number; 0 for a marker.
     pub(crate) packet: u64,
     pub(crate) bytes: u32,
     pub(crate) number: Option<Number>,
@@ -61,7 +61,7 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    /// Names in the order of the discriminants.
+    /// Names, in discriminant order.
     pub(crate) const NAMES: [&'static str; 6] =
         ["under way", "delivered", "lost", "dropped", "damaged", "discarded"];
 }
@@ -76,7 +76,7 @@ pub(crate) struct PacketRow {
     pub(crate) created: Time,
     pub(crate) sent: Time,
     pub(crate) delivered: Option<Time>,
-    /// Position in the order of delivery, from 1.
+    /// Position in delivery order, from 1; 0 if not delivered.
     pub(crate) position: u64,
     pub(crate) fate: Fate,
 }

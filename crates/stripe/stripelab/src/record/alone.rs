@@ -1,4 +1,4 @@
-//! Comparison of the pipe with its best single channel, and the bottlenecks of transports.
+//! Comparison with the best single channel, and the bottlenecks of transports.
 
 use super::rates::bits_per_s;
 use super::sources::SourceSummary;
@@ -7,7 +7,7 @@ use crate::compile::Compiled;
 use crate::plan::{SourceKind, WindowRule};
 use crate::run::Engine;
 
-/// Fraction of stops caused by a full receive window above which that window is the bottleneck.
+/// Minimum fraction of stops caused by a full receive window if that window is the bottleneck.
 const BOUND: f64 = 0.5;
 
 pub(super) fn compare(record: &mut Record, compiled: &Compiled, alone: Option<&Engine>) {
@@ -40,7 +40,7 @@ fn below(record: &Record, compiled: &Compiled, name: &str) -> String {
     format!("the pipe has {multiple:.3} of the goodput of channel `{name}` alone{bound}")
 }
 
-/// End of a sentence that names the bottleneck of each transport.
+/// Returns the end of a sentence that names each transport's bottleneck.
 fn bound(record: &Record, compiled: &Compiled) -> String {
     let plans = compiled.plan.sources.iter().zip(&record.sources).enumerate();
     let bounds = plans.filter_map(|(index, (plan, source))| {

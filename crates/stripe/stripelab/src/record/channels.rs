@@ -10,27 +10,27 @@ use serde::Serialize;
 /// Results of a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct ChannelSummary {
-    /// Name in the scenario.
+    /// Channel name in the scenario.
     pub name: String,
-    /// Rate at the start, in bits per second.
+    /// Rate at the start of the run.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub rate_bits_per_s: f64,
-    /// Quantum at the end of the run, in bytes or packets as the scheduler counts; missing without
-    /// rounds.
+    /// Quantum at the end of the run, in bytes or packets depending on the scheduler; missing if
+    /// the scheduler has no rounds.
     pub quantum: Option<u64>,
     /// Data packets sent on the channel.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_sent: u64,
-    /// Bytes of these packets, with headers.
+    /// Bytes of the data packets sent, including headers.
     #[schemars(extend("x-unit" = "B"))]
     pub bytes_sent: u64,
-    /// Packets that arrived, including those that the receiver discarded.
+    /// Packets that arrived, including packets that the receiver discarded.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_arrived: u64,
     /// Packets lost or damaged on the channel.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_lost: u64,
-    /// Packets dropped because the queue of the channel was full.
+    /// Packets dropped because the channel's queue was full.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped: u64,
     /// Packets dropped by the policer.
@@ -42,8 +42,7 @@ pub struct ChannelSummary {
     /// Protocol messages sent on the channel, including markers.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_sent: u64,
-    /// Arrival rate in the window, with headers, in bits per second; missing if the run ended
-    /// before the window.
+    /// Arrival rate in the window, including headers; missing if the run ended before the window.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub arrived_bits_per_s: Option<f64>,
     /// Arrival rate as a fraction of the rate at the start.
@@ -51,10 +50,10 @@ pub struct ChannelSummary {
     /// Maximum queue length, in bytes.
     #[schemars(extend("x-unit" = "B"))]
     pub queue_bytes_max: u64,
-    /// Packets of competing traffic offered to the queue.
+    /// Cross-traffic packets offered to the queue.
     #[schemars(extend("x-unit" = "packets"))]
     pub competing_packets: u64,
-    /// Packets of competing traffic dropped because the queue was full.
+    /// Cross-traffic packets dropped because the queue was full.
     #[schemars(extend("x-unit" = "packets"))]
     pub competing_packets_dropped: u64,
     /// Maximum number of packets of this channel in the receive buffer.

@@ -5,7 +5,7 @@ use crate::run::Engine;
 use gingham_kernel::Time;
 use gingham_results::{Estimate, Ratio, real};
 
-/// Mean rate over the sections; only completed sections count if the run ended early.
+/// Returns the mean rate in the window. If the run ended early, only completed sections count.
 pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estimate> {
     let window = engine.meter().sections;
     let section_s = real(u128::from(window.window().as_ps())) / 1e12 / real(bytes.len() as u128);

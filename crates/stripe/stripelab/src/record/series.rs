@@ -1,4 +1,4 @@
-//! Tables of the time series.
+//! Time series tables.
 
 use crate::measure::{LinkStep, PipeStep, Series};
 use gingham_results::{Builder, Table, real};
@@ -137,7 +137,8 @@ impl Steps {
         step * self.width_ns
     }
 
-    /// End of a step. The last step ends with the run, but at least 1 ns after its start.
+    /// Returns the end of a step. The last step ends with the run, but at least 1 ns after its
+    /// start.
     fn ends_ns(self, step: u64) -> u64 {
         (self.begins_ns(step) + self.width_ns).min(self.end_ns.max(self.begins_ns(step) + 1))
     }

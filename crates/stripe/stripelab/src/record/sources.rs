@@ -10,14 +10,14 @@ use serde::Serialize;
 /// Results of a source.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SourceSummary {
-    /// Name in the scenario.
+    /// Source name in the scenario.
     pub name: String,
     /// Packets that the source offered, including a transport's retransmissions.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_offered: u64,
-    /// Bytes of these packets.
+    /// Bytes of the offered packets.
     pub bytes_offered: u64,
-    /// Packets refused or dropped because the entry queue was at its limit.
+    /// Packets refused or dropped because the entry queue was full.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_refused: u64,
     /// Packets that CoDel dropped from the entry queue.
@@ -29,26 +29,25 @@ pub struct SourceSummary {
     /// Bytes of the delivered packets.
     #[schemars(extend("x-unit" = "B"))]
     pub bytes_delivered: u64,
-    /// Packets delivered out of order: after a later one of the source.
+    /// Packets delivered after a packet that the source sent later.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_out_of_order: u64,
-    /// Bytes of use to the reader in the window, in bits per second; for a transport, bytes handed
-    /// on in order.
+    /// Rate of bytes useful to the reader in the window; for a transport, bytes passed on in order.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_bits_per_s: Option<f64>,
-    /// Half-width of the confidence interval of the goodput.
+    /// Half-width of the 95 % confidence interval of the goodput.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_half_width_bits_per_s: Option<f64>,
     /// Fraction of the delivered packets that were out of order.
     #[schemars(extend("x-unit" = "1"))]
     pub out_of_order_share: Option<f64>,
-    /// Mean delay in the window, in nanoseconds.
+    /// Mean delay of packets delivered in the window.
     #[schemars(extend("x-unit" = "ns"))]
     pub delay_mean_ns: Option<f64>,
-    /// Half-width of the confidence interval of the mean delay.
+    /// Half-width of the 95 % confidence interval of the mean delay.
     #[schemars(extend("x-unit" = "ns"))]
     pub delay_half_width_ns: Option<f64>,
-    /// Segments that a transport retransmitted.
+    /// Retransmitted segments of a transport.
     #[schemars(extend("x-unit" = "packets"))]
     pub retransmissions: Option<u64>,
     /// Window reductions of a transport after three duplicate acknowledgements.
@@ -60,11 +59,11 @@ pub struct SourceSummary {
     /// Window reductions of a transport after an ECN mark.
     #[schemars(extend("x-unit" = "events"))]
     pub ecn_reductions: Option<u64>,
-    /// Fraction of a transport's stops caused by its receive window (`window` of its kind). The
-    /// congestion window caused the others.
+    /// Fraction of a transport's stops caused by its receive window (`window` of its kind), and not
+    /// by its congestion window.
     #[schemars(extend("x-unit" = "1"))]
     pub receive_window_share: Option<f64>,
-    /// Window of a transport at the end of the run, in bytes.
+    /// Congestion window of a transport at the end of the run.
     #[schemars(extend("x-unit" = "B"))]
     pub window_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Tables of single events and packets.
+//! Event and packet tables.
 
 use super::rates::ns;
 use crate::measure::{EventKind, EventRow, Fate, PacketRow};

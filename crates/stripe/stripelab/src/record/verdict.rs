@@ -1,10 +1,10 @@
-//! The verdict on a run, and advice on the next step.
+//! Verdict on a run, and advice on the next step.
 
 use super::summary::{Record, Verdict};
 use crate::run::Engine;
 
-/// Largest half-width of the goodput's confidence interval if a run has converged, as a fraction of
-/// the goodput.
+/// Maximum half-width of the goodput's confidence interval in a converged run, as a fraction of the
+/// goodput.
 const WIDTH_MAX: f64 = 0.25;
 
 pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {

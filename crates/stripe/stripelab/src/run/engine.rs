@@ -1,10 +1,10 @@
 //! The event loop.
 //!
-//! After each event, the affected end is polled until it has nothing left: first messages, then
+//! After each event, the affected end is polled until nothing is left to send: first messages, then
 //! packets, as the protocol requires.
 //!
-//! Invariant: a packet that a source generated is in exactly one place: before the sender, on a
-//! channel, in a buffer of the receiver, delivered, or counted as refused or lost.
+//! Invariant: every generated packet is either in the entry queue, on a channel, in a receive
+//! buffer, delivered, or counted as refused or lost.
 
 mod giving;
 mod sending;
@@ -34,7 +34,7 @@ pub struct Progress {
     pub now_ps: u64,
     /// Packets delivered.
     pub delivered: u64,
-    /// Packets sent that are neither delivered nor lost.
+    /// Packets sent, but neither delivered nor lost.
     pub in_flight: u64,
     /// Whether the run is complete.
     pub done: bool,
@@ -57,17 +57,18 @@ pub(crate) struct Engine {
     sources: Vec<Source>,
     turn: Turn,
     entry: Entry,
-    /// Copies that wait for space in a channel's queue.
+    /// Copies that wait for space in their channels' queues.
     copies: VecDeque<Packet>,
     backpressure: bool,
     reader: Option<Rate>,
     /// Time until which the reader is busy.
     read_at: Time,
-    /// Time of the pending timer. An earlier time replaces it; a later one is set when it fires.
+    /// Time of the pending sending timer. An earlier time replaces it; a later time is scheduled
+    /// when it expires.
     pump_at: Option<Time>,
     sender_at: Option<Time>,
     receiver_at: Option<Time>,
-    /// Counter that orders the events of one instant.
+    /// Counter that orders events at the same simulated time.
     offered: u64,
     meter: Meter,
 }
@@ -121,7 +122,8 @@ impl Engine {
         self.pump();
     }
 
-    /// Simulates at most `steps_max` steps; fails if simulated time stands still.
+    /// Simulates at most `steps_max` steps and returns whether the run is done. Fails if simulated
+    /// time stops advancing.
     pub(crate) fn advance(&mut self, steps_max: u64) -> Result<bool, NoProgress> {
         self.steps.allow(steps_max);
         while !self.done && self.steps.are_left() {
@@ -198,7 +200,7 @@ impl Engine {
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
-            // Other timers are stale: an earlier one has replaced them.
+            // Other timers were replaced by an earlier timer.
             Event::Pump if self.pump_at == Some(self.now) => {
                 self.pump_at = None;
                 self.pump();
@@ -289,7 +291,7 @@ impl Engine {
         }
     }
 
-    /// Schedules a check of the retransmission timer; too early a check is harmless.
+    /// Schedules a check of the retransmission timer; an early check is harmless.
     fn set_timeout(&mut self, source: u16) {
         let timeout = self.sources[usize::from(source)].take_timer(self.now);
         if let Some(at) = timeout {

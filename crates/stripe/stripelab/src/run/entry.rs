@@ -1,6 +1,6 @@
 //! Entry queue before the sender: a FIFO, or one queue per flow.
 //!
-//! Invariant: an offered packet waits, is taken once, or is counted as refused or dropped.
+//! Invariant: an offered packet is queued, was taken once, or is counted as refused or dropped.
 
 use super::sending::{SendingEnd, instant};
 use crate::measure::Meter;
@@ -58,7 +58,8 @@ impl Entry {
         self.pull(now, packet, meter);
     }
 
-    /// Enqueues a packet regardless of the limit: a backlogged source sends only to an empty queue.
+    /// Enqueues a packet regardless of the limit, for a backlogged source, which only sends to an
+    /// empty queue.
     pub(crate) fn pull(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         meter.offered(packet);
         match self {
@@ -103,7 +104,7 @@ impl Entry {
         }
     }
 
-    /// Derives target and interval from the round trip, unless the scenario sets them.
+    /// Derives CoDel's target and interval from the round-trip time, unless the scenario sets them.
     pub(crate) fn follow(&mut self, sender: &SendingEnd) {
         if let Self::FqCodel { queue, follows } = self
             && let Some(round_trip) = sender.round_trip_least()

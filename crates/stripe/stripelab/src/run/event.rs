@@ -1,45 +1,46 @@
 //! Events in their total order, and the packets and messages on channels.
 //!
-//! Events of one instant are ordered by variant as listed here, then by channel or source and
-//! number: the order of scheduling has no effect.
+//! Simultaneous events are ordered by variant as listed here, then by channel or source and number,
+//! independently of the scheduling order.
 
 use crate::traffic::Packet;
 use gingham_stripe::Message;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// A packet of competing traffic, before any other event can observe its queue.
+    /// Arrival of a cross-traffic packet, before any other event can observe its queue.
     Compete { channel: u8 },
-    /// The next scheduled change takes effect.
+    /// Next scheduled change of a channel.
     Change { channel: u8 },
-    /// Both ends restart.
+    /// Restart of both ends.
     Reset,
-    /// Cargo arrives at the receiver.
+    /// Arrival of a packet or message at the receiver.
     Arrive { channel: u8, number: u64, slot: u32 },
-    /// Cargo arrives back at the sender.
+    /// Arrival of a message at the sender.
     Return { channel: u8, number: u64, slot: u32 },
-    /// All segments before `expected` have arrived, and segment `got`, with or without an ECN mark.
+    /// Acknowledgement of all segments before `expected` and of segment `got`, with or without an
+    /// ECN mark.
     Acknowledge { source: u16, number: u64, expected: u64, got: u64, marked: bool },
-    /// The retransmission timer of a transport may have expired.
+    /// Possible expiry of a transport's retransmission timer.
     Timeout { source: u16 },
-    /// A source generates packets.
+    /// Packet generation by a source.
     Send { source: u16 },
-    /// The reader takes the next packet.
+    /// Reading of the next packet by the application.
     Read,
-    /// A channel may have space for a waiting packet.
+    /// Possible space on a channel for a waiting packet.
     Pump,
-    /// A timer of the sender expires.
+    /// Expiry of a sender timer.
     SenderTimer,
-    /// A timer of the receiver expires.
+    /// Expiry of a receiver timer.
     ReceiverTimer,
-    /// A step of the series ends.
+    /// End of a time series step.
     Step,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cargo {
     pub(crate) load: Load,
-    /// First corrupted bit.
+    /// Index of the first corrupted bit.
     pub(crate) flipped_bit: Option<u64>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Link {
     back: Channel,
     data: u64,
     messages: u64,
-    /// Number of changes that have taken effect.
+    /// Number of scheduled changes that have taken effect.
     changed: usize,
     queue_bytes_max: u64,
 }
@@ -42,7 +42,7 @@ impl Link {
         }
     }
 
-    /// Sends a packet. One that is selected for loss still takes its transmission time.
+    /// Sends a packet. A packet selected for loss still occupies the queue and the wire.
     pub(crate) fn offer(&mut self, now: Time, length_bytes: u32, kind: Kind) -> Fate {
         let chosen = match kind {
             Kind::Data => is_next(&mut self.data, &self.plan.lose),
@@ -62,7 +62,7 @@ impl Link {
         self.back.offer(now, length_bytes).arrivals().next()
     }
 
-    /// Earliest time, from `now` on, when the queue has room for `length_bytes`.
+    /// Returns the earliest time, from `now` on, at which the queue has room for `length_bytes`.
     pub(crate) fn room_at(&self, now: Time, length_bytes: u64) -> Time {
         let parameters = self.forth.parameters();
         let filled_bytes = self.backlog_bytes(now) + length_bytes;
@@ -72,7 +72,7 @@ impl Link {
         now + Span::from_ps(u64::try_from(wait_ps).expect("a queue is emptied within a day"))
     }
 
-    /// Time until the queue is empty.
+    /// Returns the time until the queue is empty.
     pub(crate) fn drained_in_ps(&self, now: Time) -> u128 {
         let rate = u128::from(self.forth.parameters().rate.bytes_per_second());
         u128::from(self.backlog_bytes(now)) * PS_PER_SECOND / rate
@@ -82,13 +82,13 @@ impl Link {
         self.forth.backlog_bytes(now)
     }
 
-    /// Queueing delay of a packet that is sent now.
+    /// Returns the queueing delay of a packet sent now.
     pub(crate) fn wait(&self, now: Time) -> Span {
         self.forth.wait(now)
     }
 
-    /// Returns the capacity of the forward queue in bytes; a limit given as a time is converted at
-    /// the current rate.
+    /// Returns the capacity of the forward queue in bytes; a time limit is converted at the current
+    /// rate.
     pub(crate) fn queue_bytes(&self) -> u64 {
         let parameters = self.forth.parameters();
         parameters.queue.bytes_at(parameters.rate)
@@ -115,7 +115,8 @@ impl Link {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// Applies the next change; returns the new target quantum if it is one.
+    /// Applies the next scheduled change; returns the new target quantum if the change is of the
+    /// quantum.
     pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;

@@ -1,4 +1,5 @@
-//! Buffer memory of receivers that do not run the protocol, counted as the protocol counts it.
+//! Buffer memory of receivers that do not run the protocol, accounted in the same way as in the
+//! protocol.
 //!
 //! Invariant: `held` is at most `max`.
 

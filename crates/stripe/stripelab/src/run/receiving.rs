@@ -1,4 +1,4 @@
-//! The receiving end: the protocol, or a simpler method for comparison.
+//! Receiving end: the protocol, or a simpler method for comparison.
 
 use super::memory::Memory;
 use super::resequencer::Resequencer;
@@ -22,7 +22,7 @@ pub(crate) enum ReceivingEnd {
 pub(crate) struct Logical {
     receiver: Receiver<Scheduler, Packet>,
     tagged: bool,
-    /// Reorder buffer of each channel; empty if channels do not reorder.
+    /// Reorder buffer of each channel; empty if the channels have none.
     orders: Vec<ChannelOrder<Packet>>,
 }
 
@@ -52,7 +52,7 @@ impl Logical {
     }
 
     fn take_message(&mut self, now: Instant, channel: usize, bytes: &[u8]) {
-        // The receiver and the reorder buffer count rejected messages.
+        // Both the receiver and the reorder buffer count rejected messages.
         let Some(order) = self.orders.get_mut(channel) else {
             let _ = self.receiver.handle_bytes(now, channel, bytes);
             return;
@@ -121,7 +121,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns whether the packet is kept.
+    /// Accepts a packet; returns whether it was kept.
     pub(crate) fn take_packet(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         match self {
             Self::Logical(logical) => logical.take_packet(instant(now), channel, packet),
@@ -136,14 +136,14 @@ impl ReceivingEnd {
         }
     }
 
-    /// The protocol counts and discards a corrupted message.
+    /// Processes a message; the protocol counts and discards a corrupted message.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Logical(logical) = self {
             logical.take_message(instant(now), channel, bytes);
         }
     }
 
-    /// Next packet to deliver, with round and deficit of the receiver's scheduler.
+    /// Returns the next packet to deliver, with its round and deficit in the receiver's scheduler.
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
             Self::Logical(logical) => logical.poll_packet(instant(now)),
@@ -156,7 +156,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Next message to the sender, and the channel that carries it in reverse direction.
+    /// Returns the next message to the sender, and the channel whose reverse path carries it.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Logical(logical) => logical.receiver.poll_message(instant(now)),
@@ -164,7 +164,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Time of the next delivery if nothing else arrives.
+    /// Returns the time of the next delivery if nothing else arrives.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Logical(logical) => logical.timeout(),

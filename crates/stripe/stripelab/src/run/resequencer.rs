@@ -1,13 +1,13 @@
-//! Reception by sequence numbers in packets, as in PPP Multilink.
+//! Reception by sequence numbers, as in PPP Multilink.
 //!
 //! ```text
-//!   last on channel 0:  7        a missing packet below the least of these is lost: 5 is the least
-//!   last on channel 1:  5        here, so a missing packet 4 is not waited for any longer
+//!   last on channel 0:  7        missing packets below the minimum of these numbers are lost: the
+//!   last on channel 1:  5        minimum is 5, so a missing packet 4 is lost
 //! ```
 //!
 //! Source: Sklower, Lloyd, McGregor, Carr and Coradetti, "The PPP Multilink Protocol", RFC 1990,
-//! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). The rule does not
-//! cover channels that fall silent or reorder: a timeout and a limit on buffers end the wait.
+//! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). If a channel falls
+//! silent or reorders packets, a timeout or the buffer limit ends the wait.
 //!
 //! Invariant: the numbers of delivered packets increase; a late packet is discarded.
 
@@ -21,9 +21,10 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) struct Resequencer {
     next: u64,
     waiting: BTreeMap<u64, Packet>,
-    /// Times and numbers of waiting packets, in order of arrival. The first one still waits.
+    /// Arrival times and numbers of waiting packets, in arrival order. The first packet is always
+    /// still waiting.
     arrivals: VecDeque<(Time, u64)>,
-    /// Highest number seen on each channel.
+    /// Highest packet number seen on each channel.
     seen: Vec<u64>,
     buffered: Vec<usize>,
     memory: Memory,
@@ -31,7 +32,7 @@ pub(crate) struct Resequencer {
 }
 
 impl Resequencer {
-    /// Length of the long header with a 24-bit sequence number (RFC 1990, section 3).
+    /// Length in bytes of the long header with a 24-bit sequence number (RFC 1990, section 3).
     pub(crate) const HEADER_BYTES: u32 = 4;
 
     pub(crate) fn new(channels: usize, options: &ReceiverOptions) -> Self {
@@ -47,7 +48,7 @@ impl Resequencer {
         }
     }
 
-    /// Returns whether the packet is kept.
+    /// Accepts a packet; returns whether it was kept.
     pub(crate) fn take(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         self.seen[channel] = self.seen[channel].max(packet.number);
         let is_new = packet.number >= self.next && !self.waiting.contains_key(&packet.number);
@@ -77,7 +78,7 @@ impl Resequencer {
         Some(packet)
     }
 
-    /// Time when the longest-waiting packet times out.
+    /// Returns when the longest-waiting packet times out.
     pub(crate) fn timeout(&self) -> Option<Time> {
         self.arrivals.front().map(|(since, _)| *since + self.wait)
     }

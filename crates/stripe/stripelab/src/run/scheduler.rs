@@ -1,7 +1,7 @@
-//! The schedulers that both ends can run.
+//! Schedulers that both ends can run.
 //!
-//! Packets do not carry their number (round and deficit): for the event table, it is stored when
-//! the packet is charged.
+//! Packets do not carry their round and deficit, which are recorded for the event table when the
+//! scheduler charges the packet.
 
 use crate::plan::{Plan, Spread};
 use gingham_fairq::{
@@ -18,7 +18,7 @@ pub(crate) struct Scheduler {
 }
 
 impl Scheduler {
-    /// `None` if the plan's scheduler has no rounds.
+    /// Returns the sender's scheduler; `None` if the plan's scheduler has no rounds.
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
         let quanta: Vec<u32> = plan.links.iter().map(|link| link.quantum_bytes).collect();
         let fits = "quanta and packets a turn are checked where scenarios are compiled";
@@ -33,17 +33,17 @@ impl Scheduler {
         Some(Self { rounds, charged, has_sent_rounds: false })
     }
 
-    /// Channel's quantum in the round of its next packet.
+    /// Returns a channel's quantum in the round of its next packet.
     pub(crate) fn quantum(&self, channel: usize) -> u32 {
         self.standing(channel).quantum_bytes
     }
 
-    /// `None` if the plan's scheduler has no rounds.
+    /// Returns the receiver's scheduler; `None` if the plan's scheduler has no rounds.
     pub(crate) fn of_receiver(plan: &Plan) -> Option<Self> {
         Some(Self { has_sent_rounds: plan.round_alone, ..Self::of(plan)? })
     }
 
-    /// Whether a round-only marker is outdated: the channel has already reached its round.
+    /// Returns whether a round-only marker is outdated: the channel has already reached its round.
     fn knows_better(&self, channel: usize, received: &Standing) -> bool {
         let own = self.standing(channel);
         let both_in = own.is_in() && received.is_in();

@@ -1,6 +1,6 @@
-//! The sending end: the protocol, or a simpler method for comparison.
+//! Sending end: the protocol, or a simpler method for comparison.
 //!
-//! | plan | end |
+//! | plan | sending end |
 //! |---|---|
 //! | logical reception | [`Sender`]: scheduler, markers, resets |
 //! | any other reception, or no markers | the same scheduler alone |
@@ -31,7 +31,7 @@ pub(crate) enum SendingEnd {
 pub(crate) struct Protocol {
     sender: Sender<Scheduler>,
     tagged: bool,
-    /// Whether markers carry only the sender's round.
+    /// Whether markers carry only the round.
     round_alone: bool,
     kept: Option<RetransmissionBuffer<Packet>>,
 }
@@ -47,7 +47,7 @@ impl SendingEnd {
                 let checked = "options are checked where scenarios are compiled";
                 let mut sender = sender.expect(checked);
                 configure_channels(&mut sender, plan);
-                // The buffer holds the packets of all channels together.
+                // The buffer stores packets of all channels.
                 let kept = |repair: RepairPlan| {
                     RetransmissionBuffer::new(repair.packets * plan.links.len())
                 };
@@ -70,7 +70,7 @@ impl SendingEnd {
         }
     }
 
-    /// Chooses the channel of a packet; `None` if it must wait.
+    /// Returns the channel of a packet; `None` if the packet must wait.
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
@@ -87,14 +87,14 @@ impl SendingEnd {
         }
     }
 
-    /// Whether a packet fits no channel, neither now nor after further probing.
+    /// Returns whether a packet is too long for every channel, even after further probing.
     pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
         self.protocol().is_some_and(|sender| {
             sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
         })
     }
 
-    /// Returns round and deficit on the channel.
+    /// Sends a packet; returns its round and deficit on the channel.
     pub(crate) fn send(&mut self, packet: &mut Packet, now: Time) -> Option<Number> {
         match self {
             Self::Protocol(protocol) => {
@@ -125,14 +125,15 @@ impl SendingEnd {
         u32::try_from(bytes).expect("no longer than a packet")
     }
 
-    /// Sets a target quantum. The sender refuses to take its last channel out of use.
+    /// Sets a channel's target quantum. The sender rejects a change that takes its last channel out
+    /// of use.
     pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {
             let sender = &mut protocol.sender;
             let mut targets: Vec<u32> =
                 (0..sender.scheduler().channels()).map(|one| sender.target_quantum(one)).collect();
             targets[channel] = quantum;
-            // If the change is rejected, the quanta stay as they are.
+            // A rejected change leaves the quanta unchanged.
             let _ = sender.change_quanta(&targets);
         }
     }
@@ -143,12 +144,12 @@ impl SendingEnd {
         }
     }
 
-    /// Data in flight on a channel; `None` without a window.
+    /// Returns the data in flight on a channel; `None` without a window.
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
         self.protocol()?.flight(channel)
     }
 
-    /// Round-trip time without queueing; `None` without windows.
+    /// Returns the round-trip time without queueing; `None` without windows.
     pub(crate) fn round_trip_least(&self) -> Option<Duration> {
         self.protocol()?.round_trip_least()
     }
@@ -167,7 +168,7 @@ impl SendingEnd {
         }
     }
 
-    /// Receives a message; discards a corrupted one.
+    /// Processes a message; discards a corrupted message.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Protocol(protocol) = self {
             // The sender counts the messages that it rejects.
@@ -175,7 +176,7 @@ impl SendingEnd {
         }
     }
 
-    /// Channel's quantum: 0 if it is out of use, `None` without rounds.
+    /// Returns a channel's quantum: 0 if the channel is out of use, `None` without rounds.
     pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
         match self {
             Self::Protocol(protocol) if protocol.sender.order() == Order::Free => {
@@ -239,8 +240,8 @@ impl Protocol {
         Some((channel, message))
     }
 
-    /// Carries only the sender's round if the plan says this, unless the channel is out or its
-    /// quantum is about to change.
+    /// Replaces a marker's contents by the round alone if the plan requires it, unless the channel
+    /// is out of use or its quantum is about to change.
     fn carried_standing(&self, standing: Standing) -> Standing {
         if self.round_alone && standing.is_in() && standing.coming.is_none() {
             Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
@@ -262,7 +263,7 @@ impl Protocol {
     }
 }
 
-/// Fibonacci hash (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
+/// Computes a Fibonacci hash (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
 fn hash(source: u16) -> usize {
     usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
 }
@@ -272,7 +273,7 @@ pub(crate) const fn instant(now: Time) -> Instant {
     Instant::from_nanoseconds(now.as_ps() / 1_000)
 }
 
-/// Earliest simulated time that maps to `instant`; `None` if out of range.
+/// Returns the earliest simulated time that maps to `instant`; `None` if out of range.
 pub(crate) fn time(instant: Instant) -> Option<Time> {
     instant.nanoseconds().checked_mul(1_000).map(Time::from_ps)
 }

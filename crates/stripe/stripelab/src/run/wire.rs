@@ -1,4 +1,4 @@
-//! Messages on the wire: length, marker numbers and corruption.
+//! Message lengths, marker numbers and corruption.
 
 use gingham_fairq::Number;
 use gingham_stripe::{Kind as MessageKind, Message};
@@ -11,7 +11,7 @@ pub(super) fn length_of(message: &Message) -> u32 {
     u32::try_from(message.to_bytes().len()).expect("messages are short")
 }
 
-/// Number of the channel's next packet if the message is a marker.
+/// Returns the round and deficit of the channel's next packet if the message is a marker.
 pub(super) const fn marker_number(message: &Message) -> Option<Number> {
     match message.kind {
         MessageKind::Marker(marker) => Some(marker.standing.next),

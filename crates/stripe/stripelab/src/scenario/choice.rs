@@ -1,9 +1,9 @@
-//! Choice between strict and free order, and the features that follow from it.
+//! Selection of strict or free order, and the features that follow from it.
 
 use super::{Markers, Order, Quanta, Reception, Repair, Scenario, Scheduler, Tells};
 
 impl Scenario {
-    /// Order; by default strict if a feature requires it.
+    /// Returns the order; the default is strict if a feature requires it, otherwise free.
     pub fn order(&self) -> Order {
         self.stripe.order.unwrap_or_else(|| {
             let is_bound = self.stripe.guaranteed || self.stripe.window;
@@ -11,7 +11,7 @@ impl Scenario {
         })
     }
 
-    /// First key that is set but has an effect only in strict order.
+    /// Returns the first configured key that only has an effect in strict order.
     pub(crate) fn bound_by(&self) -> Option<String> {
         let stripe = &self.stripe;
         let Markers { send, every_rounds, before_channel, tells, .. } = stripe.markers;
@@ -38,7 +38,7 @@ impl Scenario {
         })
     }
 
-    /// Retransmission parameters, with defaults in free order; `None` if disabled.
+    /// Returns the retransmission parameters, with defaults in free order; `None` if disabled.
     pub fn repair(&self) -> Option<Repair> {
         let by_order = (self.order() == Order::Free).then(Repair::default);
         self.stripe.repair.or(by_order).filter(|repair| repair.tries > 0)
@@ -48,13 +48,13 @@ impl Scenario {
         self.stripe.guaranteed || self.order() == Order::Free
     }
 
-    /// Whether windows limit the data in flight.
+    /// Returns whether windows limit the data in flight.
     pub(crate) fn has_windows(&self) -> bool {
         let stripe = &self.stripe;
         stripe.window || stripe.quanta == Quanta::Follow || self.order() == Order::Free
     }
 
-    /// Whether windows or credits hold the sender back.
+    /// Returns whether windows or credits limit the sender.
     pub(crate) fn is_held_back(&self) -> bool {
         self.has_windows() || self.stripe.credits
     }

@@ -1,32 +1,31 @@
-//! Choice of channels and congestion control of a scenario.
+//! Channel selection and congestion control of a scenario.
 
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Choice of the channel of a packet.
+/// Channel selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// The scheduler's order, so that the receiver knows the channel of the next packet.
+    /// The scheduler's order, from which the receiver knows the next packet's channel.
     Strict,
-    /// The channel with window space and the earliest expected arrival. The sequence number in the
-    /// tag of a packet guarantees the order. Data in flight is controlled, and quanta have no
-    /// effect.
+    /// The channel with window space and the earliest expected arrival. Sequence numbers in packet
+    /// tags guarantee the order. Data in flight is limited, and quanta have no effect.
     Free,
 }
 
-/// Congestion control: limits data in flight on a channel, and paces packets.
+/// Congestion control: limits data in flight per channel, and paces packets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Control {
     /// Congestion controller.
     pub by: Rule,
-    /// Loss rate in a round trip above which BBR detects congestion (`LossThresh`; the draft has
-    /// .02).
+    /// Loss rate per round trip above which BBR detects congestion (`LossThresh`; 0.02 in the
+    /// draft).
     pub loss_threshold: f64,
-    /// Fraction of the inflight limit that BBR leaves to others between two probes (`Headroom`; the
-    /// draft has .15, which costs rate on short queues).
+    /// Fraction of the inflight limit that BBR leaves to other flows between two probes
+    /// (`Headroom`; 0.15 in the draft, which reduces the rate on short queues).
     pub headroom: f64,
     /// Upper limit of a channel's window, for any controller.
     pub window_max: Option<Bytes>,
@@ -38,7 +37,7 @@ impl Default for Control {
     }
 }
 
-/// A congestion controller.
+/// Congestion controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -47,6 +46,6 @@ pub enum Rule {
     Bbr,
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
-    /// Fixed rate: the rates that the channels have in the scenario at the start.
+    /// Fixed rates: each channel's rate at the start of the scenario.
     Fixed,
 }

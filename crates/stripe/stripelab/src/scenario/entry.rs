@@ -1,4 +1,4 @@
-//! The queue before the sender of a scenario.
+//! Entry queue of a scenario, before the sender.
 
 use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Bytes, Span};
@@ -9,19 +9,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Entry {
-    /// Queueing discipline. The default is that of the daemon.
+    /// Queueing discipline. Default: as in the daemon.
     pub queue: EntryQueue,
-    /// Capacity. Default: 250 kB for one queue, 15 MB for queues by flow. A backlogged source needs
+    /// Capacity. Default: 250 kB for one queue, 15 MB for queues per flow. Backlogged sources need
     /// no space.
     pub limit: Option<Bytes>,
     /// Longest standing delay before packets are marked or dropped, with `queue = "fq-codel"`.
-    /// Default: the round trip of the longest channel without its queue, as the sender measures it,
-    /// and at least 5 ms.
+    /// Default: the longest channel's round-trip time without queueing, as measured by the sender,
+    /// but at least 5 ms.
     pub target: Option<Span>,
-    /// How long the delay must exceed the target before the first mark or drop: about a round trip
-    /// of a transport (RFC 8290, section 5.2.1). Default: twice the target, and at least 100 ms.
+    /// Time for which the delay must exceed the target before the first mark or drop: about a
+    /// transport's round-trip time (RFC 8290, section 5.2.1). Default: twice the target, but at
+    /// least 100 ms.
     pub interval: Option<Span>,
-    /// Number of queues. A hash assigns sources to them (RFC 8290, section 5.2.5).
+    /// Number of flow queues, to which sources are assigned by a hash (RFC 8290, section 5.2.5).
     pub flows: u32,
     /// Whether packets of sources with ECN are marked instead of dropped (RFC 8290, section 5.2.6).
     pub ecn: bool,
@@ -44,10 +45,9 @@ impl Default for Entry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryQueue {
-    /// One queue in order of arrival; it refuses packets when full.
+    /// Single queue in arrival order, which refuses packets when full.
     Fifo,
-    /// FQ-CoDel: a queue for each flow, served in round robin and each kept short by CoDel (RFC
-    /// 8290).
+    /// FQ-CoDel: a queue for each flow, served round robin and kept short by CoDel (RFC 8290).
     #[default]
     FqCodel,
 }

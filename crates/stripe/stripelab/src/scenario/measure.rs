@@ -1,4 +1,4 @@
-//! End of a run, measurement window, and recorded data.
+//! End, measurement window and recorded data of a run.
 
 use gingham_kernel::Span;
 use schemars::JsonSchema;
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// End of the sources and of the window for rates, delays and order, in simulated time.
+    /// End of the sources and of the window for rates, delays and reordering, in simulated time.
     pub time: Span,
     /// Start of the window. Default: a tenth of `time`.
     pub warm_up: Option<Span>,
-    /// Longest time after the window for packets in flight to arrive.
+    /// Longest time after the window in which packets in flight may arrive.
     #[serde(default = "a_second")]
     pub follow: Span,
 }
@@ -26,18 +26,18 @@ const fn a_second() -> Span {
     Span::from_ps(1_000_000_000_000)
 }
 
-/// Data recorded in addition to sums.
+/// Data recorded in addition to totals.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Number of events, from the start of the run, with a row in the table `events`: packets sent,
-    /// lost and delivered, with round and deficit. For short runs, and for drawings of rounds.
+    /// Number of rows in the table `events`, from the start of the run: packets sent, lost and
+    /// delivered, with round and deficit. For short runs, and for drawings of rounds.
     pub events: u64,
-    /// Number of packets, from the first, with a row in the table `packets`.
+    /// Number of rows in the table `packets`, from the first packet.
     pub packets: u64,
-    /// Step width of the table `series`. Default: a 200th of the time.
+    /// Step length of the table `series`. Default: 1/200 of the time.
     pub step: Option<Span>,
-    /// Percentiles of the delay, each above 0 and below 100.
+    /// Percentiles of the delay in %, each above 0 and below 100.
     pub percentiles: Vec<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Length of a queue: bytes, for example `"64 kB"`, or the longest wait, for example `"20 ms"`.
+//! Queue limit: bytes, for example `"64 kB"`, or the longest wait, for example `"20 ms"`.
 
 use gingham_linkemu::{ParameterError, QueueBound};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Capacity of a queue, in bytes or in time.
+/// Queue limit, in bytes or in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueLength(pub QueueBound);
 
@@ -41,7 +41,7 @@ impl JsonSchema for QueueLength {
     }
 }
 
-/// Parser of a queue length, which describes the expected format in errors.
+/// Parser of a queue limit, which states the expected format in errors.
 struct TextVisitor;
 
 impl de::Visitor<'_> for TextVisitor {

@@ -4,38 +4,38 @@ use gingham_kernel::{Bytes, FileName, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A traffic source.
+/// Traffic source.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Name in results. Default: the number of the source, from 1.
+    /// Name in results. Default: the source number, from 1.
     pub name: Option<String>,
     /// Arrival process.
     #[serde(default)]
     pub kind: SourceKind,
-    /// Packet lengths. Lists and frames have their own.
+    /// Packet lengths. Lists and frames have their own lengths.
     #[serde(default)]
     pub packets: Packets,
     /// Use of the channels.
     #[serde(default)]
     pub send: Send,
-    /// Start of the source. Default: the start of the run.
+    /// Start time. Default: the start of the run.
     pub start: Option<Span>,
-    /// End of the source. Default: `stop.time`.
+    /// End time. Default: `stop.time`.
     pub stop: Option<Span>,
 }
 
-/// Use of the channels by a source. Packets are delivered in the order of sending in any case.
+/// Use of the channels by a source. Packets are always delivered in sending order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Send {
-    /// The channel with the earliest arrival, by priority.
+    /// The channel with the earliest expected arrival, by priority.
     #[default]
     Spread,
-    /// The channel with the least round-trip time; packets wait for it. Only in free order.
+    /// The channel with the shortest round-trip time; packets wait for it. Only in free order.
     Fastest,
-    /// As "spread", with a copy of each packet at once on another channel; the first to arrive
-    /// counts. Copies are retransmissions of `stripe.repair`, which is required.
+    /// Like "spread", with an immediate copy of each packet on another channel; the first arrival
+    /// is delivered. Copies are retransmissions of `stripe.repair`, which is required.
     Redundant,
 }
 
@@ -43,24 +43,25 @@ pub enum Send {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
-    /// A packet is always ready to be sent.
+    /// Always a packet ready to send.
     #[default]
     Backlogged,
     /// Evenly spaced packets at this rate.
     Constant(Constant),
     /// Exponentially distributed times between packets, with this mean rate.
     Poisson(Constant),
-    /// Packets at this rate during on periods; on and off periods are exponentially distributed.
+    /// Evenly spaced packets at this rate during on periods; on and off periods are exponentially
+    /// distributed.
     OnOff(OnOff),
-    /// A transport like TCP Reno with selective acknowledgements (RFC 5681, RFC 6675, RFC 6298):
-    /// losses and reordering slow it down. Acknowledgements do not use the channels.
+    /// A transport like TCP Reno with selective acknowledgements (RFC 5681, RFC 6675, RFC 6298),
+    /// which losses and reordering slow down. Acknowledgements do not use the channels.
     Reno(Transport),
-    /// A transport like TCP CUBIC (RFC 9438): as Reno, but its window is a cubic function of the
+    /// A transport like TCP CUBIC (RFC 9438): like Reno, but the window is a cubic function of the
     /// time since its last reduction.
     Cubic(Transport),
-    /// Frames of a film, one per interval, each cut into packets.
+    /// Video frames, one per interval, each divided into packets.
     Frames(Frames),
-    /// The packets of a list, once.
+    /// A list of packets, sent once.
     List(List),
 }
 
@@ -68,7 +69,7 @@ pub enum SourceKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
-    /// Rate, counting the payload of packets only.
+    /// Rate of packet payload.
     pub rate: Rate,
 }
 
@@ -88,22 +89,22 @@ pub struct OnOff {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transport {
-    /// Time from a delivery to its acknowledgement at the source. Default: the shortest delay of a
-    /// channel.
+    /// Time from a delivery to its acknowledgement at the source. Default: the shortest delay of
+    /// any channel.
     pub ack_delay: Option<Span>,
-    /// Receive window: the most data in flight. Default: 4 MB.
+    /// Receive window: the maximum data in flight. Default: 4 MB.
     pub window: Option<Bytes>,
-    /// Whether the transport reacts to marks (ECN, RFC 3168). A mark reduces its window as a loss
-    /// does, without a retransmission.
+    /// Whether the transport supports ECN (RFC 3168). A mark reduces its window like a loss,
+    /// without a retransmission.
     pub ecn: bool,
 }
 
-/// Parameters of a film.
+/// Parameters of video frames.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Frames {
-    /// File with the length of a frame in bytes on each line. The last number of a line counts;
-    /// lines that begin with `#` are ignored. The path is relative to the scenario.
+    /// File with one frame length in bytes per line. The last number of a line counts; lines that
+    /// start with `#` are ignored. The path is relative to the scenario.
     pub file: Option<FileName>,
     /// Frame lengths, instead of a file.
     #[serde(default)]
@@ -112,7 +113,7 @@ pub struct Frames {
     pub interval: Span,
     /// Longest packet of a frame.
     pub packet: Bytes,
-    /// Whether the film repeats.
+    /// Whether the frames repeat after the last frame.
     #[serde(default)]
     pub again: bool,
 }
@@ -132,9 +133,9 @@ pub struct List {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Packets {
-    /// One length.
+    /// A single length.
     Fixed(Bytes),
-    /// These lengths in order, repeated.
+    /// These lengths in turn, repeated.
     InTurn(Vec<Bytes>),
     /// Random lengths with these weights.
     Mixture(Vec<Mixed>),
@@ -148,22 +149,22 @@ impl Default for Packets {
     }
 }
 
-/// A length of a mixture.
+/// Length in a mixture.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mixed {
     /// Packet length.
     pub length: Bytes,
-    /// Weight, relative to the others.
+    /// Weight, relative to the other weights.
     pub weight: f64,
 }
 
-/// A range of lengths.
+/// Range of lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// Shortest length, included.
+    /// Shortest length, inclusive.
     pub from: Bytes,
-    /// Longest length, included.
+    /// Longest length, inclusive.
     pub to: Bytes,
 }

@@ -5,71 +5,70 @@ use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Striping over the channels, and restoration of the order.
+/// Striping over the channels, and reordering at the receiver.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stripe {
-    /// Scheduler that chooses the channel of a packet in strict order.
+    /// Scheduler that selects the channel of a packet in strict order.
     pub scheduler: Scheduler,
-    /// Choice of the channel of a packet. Default: "free", or "strict" if the scenario uses a
-    /// feature of strict order: `scheduler`, `quanta` or quanta of channels, `reception`, rounds of
-    /// `markers`, `window`, `guaranteed`.
+    /// Channel selection. Default: "free", or "strict" if the scenario uses a feature of strict
+    /// order: `scheduler`, `quanta` or quanta of channels, `reception`, rounds of `markers`,
+    /// `window`, `guaranteed`.
     pub order: Option<Order>,
-    /// Congestion controller, which limits data in flight. It applies with `window`, with quanta
-    /// that follow, and in free order.
+    /// Congestion controller, which limits data in flight. Used with `window`, with quanta that
+    /// follow rates, and in free order.
     pub control: Control,
-    /// Restoration of the order at the receiver.
+    /// Method by which the receiver restores the order.
     pub reception: Reception,
-    /// Longest packet that may be sent; no quantum may be below it.
+    /// Longest permitted packet; no quantum may be smaller.
     pub longest_packet: Bytes,
     /// Markers, which resynchronise the receiver after a loss.
     pub markers: Markers,
-    /// Whether quanta stay as given or follow the rates that windows measure.
+    /// Source of the quanta: fixed values, or rates measured by windows.
     pub quanta: Quanta,
-    /// Whether `control` limits data in flight on each channel. Always the case if quanta follow,
-    /// or in free order.
+    /// Whether `control` limits data in flight on each channel. Always enabled if quanta follow
+    /// rates, or in free order.
     pub window: bool,
-    /// Time without reports after which the sender takes a channel out although it sends markers on
-    /// it; the next report takes it in again. "0 s" disables the timeout, which credits and windows
-    /// reject, since they wait for reports.
+    /// Time without reports after which the sender takes a channel out of use; it still sends
+    /// markers, and resumes on the next report. "0 s" disables the timeout, and is invalid with
+    /// credits and windows, which depend on reports.
     pub silence: Span,
-    /// Whether a packet is sent only with a credit of the receiver, so that no receive buffer
-    /// overflows (section 6.3; Kung and Chapman 1993).
+    /// Whether each packet needs a credit from the receiver, so that no receive buffer overflows
+    /// (Adiseshu et al. 1996, section 6.3; Kung and Chapman 1993).
     pub credits: bool,
-    /// Reports of the receiver between markers, which credits need. Default: enabled with credits
-    /// and windows.
+    /// Receiver reports between markers, required by credits. Default: enabled with credits and
+    /// windows.
     pub reports: Option<Reports>,
-    /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm the
-    /// expected packet. Packets are then never delivered out of order, even after losses. In free
-    /// order they always carry it.
+    /// Whether each packet carries a 12-byte tag with sequence numbers, so that packets are never
+    /// delivered out of order, even after losses. Always enabled in free order.
     pub guaranteed: bool,
-    /// Retransmission of lost packets, with these parameters. The order must be guaranteed.
-    /// Default: enabled in free order with default parameters, as in the daemon; disabled in strict
-    /// order.
+    /// Retransmission of lost packets. The order must be guaranteed. Default: enabled in free order
+    /// with default parameters, as in the daemon; disabled in strict order.
     pub repair: Option<Repair>,
-    /// Probing for the longest frame of each channel (RFC 8899). Default: none, and the sender
-    /// assumes that each channel passes the longest packet. Packets that fit no channel are dropped
-    /// before the sender.
+    /// Probing for the longest frame of each channel (RFC 8899). Packets that fit no channel are
+    /// dropped before the sender. Default: no probing; the sender assumes that each channel passes
+    /// the longest packet.
     pub sizes: Option<Sizes>,
-    /// Reorder buffer of each channel, which sorts packets by their tags before the receiver sees
-    /// them. The order must be guaranteed. Default: in free order, packets wait on a channel only
-    /// after it has reordered packets, as in the daemon.
+    /// Reorder buffer of each channel, which sorts packets by their tags before the receiver
+    /// processes them. The order must be guaranteed. Default: in free order, packets wait on a
+    /// channel only after it has reordered packets, as in the daemon.
     pub restore: Option<Restore>,
-    /// Times of resets of both ends by the sender, as after a crash.
+    /// Times at which the sender resets both ends, as after a crash.
     pub resets: Vec<Span>,
-    /// Receive buffer for all channels together. Packets that do not fit are discarded. A packet is
-    /// charged its bytes and 112 for its slot. Half of the buffer is divided among the channels,
-    /// and retransmissions if there are any.
+    /// Receive buffer shared by all channels; packets that do not fit are discarded. Each packet
+    /// uses its length plus 112 bytes. Half of the buffer is divided among the channels and, if
+    /// enabled, retransmissions.
     pub buffer: Bytes,
-    /// Receive buffer in packets of all channels together, instead of `buffer`. Memory and credits
-    /// then count packets, like the cells of section 6.3.
+    /// Receive buffer in packets, shared by all channels, instead of `buffer`. Memory and credits
+    /// then count packets, like the cells of Adiseshu et al. 1996, section 6.3.
     pub buffer_packets: Option<u64>,
-    /// How long the receiver waits for a silent channel while others have packets. It must exceed
-    /// the skew: the difference of the channels in delay, jitter and queues. Twice that is ample.
+    /// Time that the receiver waits for a silent channel while other channels have packets. It must
+    /// exceed the skew, the difference in delay, jitter and queueing between channels; twice the
+    /// skew is ample.
     pub wait: Span,
-    /// Whether the sender sees the queues of its channels, like those of its own network
-    /// interfaces, and waits for space. Otherwise packets that find a queue full are lost. Default:
-    /// true without windows, which are for queues that the sender cannot see.
+    /// Whether the sender sees its channels' queues, like those of local network interfaces, and
+    /// waits for space; otherwise packets are lost at a full queue. Default: true without windows,
+    /// which are for queues that the sender cannot see.
     pub backpressure: Option<bool>,
 }
 
@@ -106,34 +105,33 @@ const MS: u64 = 1_000_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quanta {
-    /// The scenario: given quanta, or quanta proportional to the rates of the channels.
+    /// Fixed quanta: those of the channels, or quanta proportional to the rates.
     #[default]
     Fixed,
-    /// The rates in reports. At the start each channel has its given quantum, or the longest
-    /// packet.
+    /// Rates in reports. Initially each channel has its configured quantum, or the longest packet.
     Follow,
 }
 
-/// Scheduler that chooses the channel of a packet.
+/// Scheduler that selects the channel of a packet. Sections refer to Adiseshu, Parulkar and
+/// Varghese 1996.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// A quantum of bytes per turn; the last packet may overdraw it, which the next round pays
-    /// back. Fair in bytes for all packet lengths (Adiseshu, Parulkar and Varghese 1996, section
-    /// 3.5).
+    /// A quantum of bytes per turn; the last packet may overdraw it, which reduces the next
+    /// quantum. Fair in bytes for any packet lengths (section 3.5).
     #[default]
     SurplusRoundRobin,
     /// A number of packets per turn, of any length (section 6.2).
     GeneralisedRoundRobin(Generalised),
     /// One packet per turn.
     RoundRobin,
-    /// A random channel for each packet, from a generator that the receiver could run as well
-    /// (section 3.4).
+    /// A pseudo-random channel for each packet, which the receiver could reproduce (section 3.4).
     Randomised,
-    /// The channel whose queue empties first. Not causal, so logical reception is not possible.
+    /// The channel whose queue empties first. Not causal: the receiver cannot reproduce the choice,
+    /// so logical reception is impossible.
     ShortestQueue,
-    /// A hash of the packet's source, so that each source keeps its order and is limited to the
-    /// rate of one channel. Not causal.
+    /// A hash of the packet's source, so that each source stays in order but is limited to one
+    /// channel's rate. Not causal.
     AddressHash,
 }
 
@@ -141,11 +139,12 @@ pub enum Scheduler {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
-    /// Packets per turn of each channel. Default: the closest ratio of small whole numbers to the
-    /// ratio of the rates (section 6.2).
+    /// Packets per turn of each channel. Default: small integers whose ratio is closest to that of
+    /// the rates (section 6.2).
     pub packets: Vec<u32>,
-    /// Maximum number of packets per turn of the slowest channel in that ratio. With 1, every other
-    /// rate is rounded to a multiple of the slowest. The paper gives no number; 8 is ours.
+    /// Maximum packets per turn of the slowest channel in the default ratio. With 1, every other
+    /// rate is rounded to a multiple of the slowest. The default of 8 is our choice; the paper has
+    /// no value.
     pub slowest_packets_max: u8,
 }
 
@@ -155,18 +154,18 @@ impl Default for Generalised {
     }
 }
 
-/// Restoration of the order at the receiver.
+/// Method by which the receiver restores the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reception {
-    /// Logical reception: the receiver runs the sender's scheduler, which gives the channel of each
-    /// packet; nothing is added to a packet (section 4).
+    /// Logical reception: the receiver runs the sender's scheduler, which determines the channel of
+    /// each packet; packets are not modified (Adiseshu et al. 1996, section 4).
     #[default]
     Logical,
-    /// None: packets are delivered as they arrive.
+    /// None: packets are delivered on arrival.
     None,
-    /// Sequence numbers of 4 bytes in packets. A packet counts as lost when every channel has
-    /// carried a later one (RFC 1990, section 4.1), or after `wait`.
+    /// 4-byte sequence numbers in packets. A packet counts as lost when every channel has carried a
+    /// later packet (RFC 1990, section 4.1), or after `wait`.
     SequenceNumbers,
 }
 
@@ -176,15 +175,14 @@ pub enum Reception {
 pub struct Markers {
     /// Whether markers are sent.
     pub send: bool,
-    /// Number of rounds from one set of markers to the next.
+    /// Number of rounds between two sets of markers.
     pub every_rounds: u32,
-    /// Channel before whose turn markers are sent, counted from 1.
+    /// Channel before whose turn markers are sent, from 1.
     pub before_channel: u64,
-    /// Longest time between markers, in any round, while sent packets are not accounted for. With
-    /// numbers in packets, at most four markers go in a round trip, but at least one within
-    /// `silence`.
+    /// Longest time between markers while sent packets are unacknowledged. With numbers in packets,
+    /// at most four markers are sent per round trip, but at least one within `silence`.
     pub interval: Span,
-    /// Longest interval between markers while nothing is sent; the interval grows up to it.
+    /// Longest interval between markers while nothing is sent; the interval grows up to this value.
     pub idle_interval_max: Span,
     /// Contents of markers.
     pub tells: Tells,
@@ -194,12 +192,12 @@ pub struct Markers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tells {
-    /// Round and deficit of the channel's next packet (section 5).
+    /// Round and deficit of the channel's next packet (Adiseshu et al. 1996, section 5).
     #[default]
     Number,
-    /// The sender's current round only, as in the paper's figure 12: if the receiver expects an
-    /// earlier round on the channel, it skips the channel until that round and then starts with a
-    /// whole quantum. Otherwise the marker has no effect.
+    /// Only the sender's current round, as in figure 12 of that paper: if the receiver expects an
+    /// earlier round, it skips the channel until that round, which starts with a full quantum.
+    /// Otherwise the marker has no effect.
     Round,
 }
 
@@ -217,11 +215,11 @@ impl Default for Markers {
     }
 }
 
-/// Reports of the receiver between markers.
+/// Receiver reports between markers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reports {
-    /// Longest time from a change to its report.
+    /// Longest time from a change until it is reported.
     pub interval: Span,
 }
 
@@ -235,11 +233,11 @@ impl Default for Reports {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Repair {
-    /// How long the receiver waits for a retransmission after it detects a loss.
+    /// Time that the receiver waits for a retransmission after it detects a loss.
     pub wait: Span,
     /// Time after which a missing retransmission is requested again.
     pub again: Span,
-    /// Maximum number of retransmissions of a packet; 0 disables retransmission.
+    /// Maximum retransmissions per packet; 0 disables retransmission.
     pub tries: u8,
     /// Size of the retransmission buffer, in packets per channel.
     pub packets: u64,
@@ -260,10 +258,10 @@ impl Default for Repair {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sizes {
-    /// Frame that each channel must pass, with the header of a packet; other channels are
-    /// taken out.
+    /// Frame length that each channel must pass, including the packet header; other channels are
+    /// taken out of use.
     pub base: Bytes,
-    /// Time from the end of a search to the next.
+    /// Time from the end of a search to the next search.
     pub raise: Span,
 }
 
@@ -277,10 +275,10 @@ impl Default for Sizes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Restore {
-    /// How long a packet waits for those before it. It must exceed the extra delay of reordered
+    /// Time that a packet waits for earlier packets. It must exceed the extra delay of reordered
     /// packets.
     pub wait: Span,
-    /// Maximum number of packets held back per channel.
+    /// Maximum packets waiting per channel.
     pub packets: u64,
 }
 
@@ -294,7 +292,6 @@ impl Default for Restore {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Receiver {
-    /// Reading rate. Default: packets are read at once. A slow reader fills the receive buffers of
-    /// the channels.
+    /// Reading rate. Default: unlimited. A slow reader fills the receive buffers.
     pub rate: Option<Rate>,
 }

@@ -1,4 +1,4 @@
-//! The receiver of a transport: hands segments on in order and stores early ones.
+//! Receiver of a transport, which passes segments on in order and stores early segments.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Returns the next expected segment and the number of bytes handed on.
+    /// Accepts a segment; returns the next expected segment and the number of bytes passed on.
     pub(super) fn take(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         if segment >= self.expected {
             self.early.insert(segment, bytes);

@@ -1,7 +1,7 @@
 //! Round-trip time and retransmission timeout of a transport.
 //!
-//! Source: RFC 6298, sections 2 and 5. Instead of a minimum timeout of 1 s, the addition for the
-//! variation is at least 200 ms, as in Linux (`tcp_rtt_estimator`).
+//! Source: RFC 6298, sections 2 and 5. The variation term is at least 200 ms as in Linux
+//! (`tcp_rtt_estimator`), instead of a minimum timeout of 1 s.
 
 use gingham_kernel::Span;
 
@@ -32,7 +32,7 @@ impl RoundTrip {
         self.smoothed_ps.map(Span::from_ps)
     }
 
-    /// Adds a round-trip sample, which must be from a segment that was sent only once.
+    /// Adds a round-trip sample of a segment that was sent only once.
     pub(super) fn sample(&mut self, span: Span) {
         let taken_ps = span.as_ps();
         let (smoothed_ps, variation_ps) = match self.smoothed_ps {

@@ -1,4 +1,4 @@
-//! A traffic source at run time: clock, packet lengths and counters.
+//! Run-time state of a traffic source: clock, packet lengths and counters.
 
 use super::lengths::Drawn;
 use super::{Packet, Transport};
@@ -63,8 +63,8 @@ impl Source {
         (self.start..self.stop).contains(&now)
     }
 
-    /// Packet of a backlogged source. After the first one, `None` while even the shortest is too
-    /// long for all channels.
+    /// Returns the next packet of a backlogged source. After the first packet, returns `None` while
+    /// even the shortest length is too long for all channels.
     pub(crate) fn pull(&mut self, now: Time, may_go: impl Fn(u32) -> bool) -> Option<Packet> {
         let may = self.kind == SourceKind::Backlogged
             && self.is_sending(now)
@@ -72,7 +72,7 @@ impl Source {
         may.then(|| self.next_packet(now))
     }
 
-    /// Returns the time of the next packets.
+    /// Generates packets; returns the time of the next packets.
     pub(crate) fn tick(&mut self, now: Time, packets: &mut Vec<Packet>) -> Option<Time> {
         let next = match self.kind.clone() {
             SourceKind::Backlogged => None,
@@ -115,7 +115,8 @@ impl Source {
         }
     }
 
-    /// Time of the next timer check; `None` if an early enough check is already scheduled.
+    /// Returns the time of the next timer check; `None` if a check is already scheduled early
+    /// enough.
     pub(crate) fn take_timer(&mut self, now: Time) -> Option<Time> {
         let at = self.transport.as_ref()?.timeout_at()?;
         let is_scheduled = self.timer_at.is_some_and(|due| due > now && due <= at);
@@ -181,7 +182,7 @@ impl Source {
         Packet { number, source, channel, bytes, of_source, class, frame, ecn, created, sent, tag }
     }
 
-    /// ECN field of packets, as RFC 3168, section 5, requires of TCP.
+    /// Returns the ECN field of packets (RFC 3168, section 5).
     const fn ecn(&self) -> Ecn {
         match self.kind {
             SourceKind::Transport { ecn: true, .. } => Ecn::Ect0,
@@ -201,7 +202,7 @@ impl Source {
     }
 }
 
-/// Transmission time of `bytes` at `rate`, rounded up.
+/// Returns the transmission time of `bytes` at `rate`, rounded up.
 fn span_of(rate: Rate, bytes: u128) -> Span {
     let span_ps = (bytes * 1_000_000_000_000).div_ceil(u128::from(rate.bytes_per_second()));
     Span::from_ps(u64::try_from(span_ps).unwrap_or(u64::MAX / 4))

@@ -1,21 +1,21 @@
 //! A transport that reacts to loss and reordering: a small TCP with selective acknowledgements.
 //!
 //! ```text
-//!   fast recovery   a segment that three later ones have overtaken is lost: the window shrinks, and
+//!   fast recovery   a segment is lost if three later segments arrived: the window shrinks, and
 //!                   lost segments are retransmitted, the first at once, others within the window
 //!   mark            the window shrinks as after a loss, without a retransmission
 //!   timeout         a window of one segment, and all unacknowledged segments are retransmitted
 //!   otherwise       the window grows with each acknowledgement
 //! ```
 //!
-//! The rule of its [`Window`] determines how much the window shrinks and grows.
+//! The rule of [`Window`] determines the growth and reduction.
 //!
 //! Source: RFC 6675 (recovery), RFC 6298 (timeouts; the timer restarts when the first segment is
-//! retransmitted, as in Linux), RFC 3168 (marks). Every segment is acknowledged separately and at
-//! once; the loss of a retransmission is detected by the timeout alone.
+//! retransmitted, as in Linux), RFC 3168 (ECN marks). Every segment is acknowledged immediately; a
+//! lost retransmission is only detected by the timeout.
 //!
-//! Invariants: apart from the first segment of a recovery, segments are sent only while less than
-//! the window is in flight; a window shrinks at most once for all data in flight at that time.
+//! Invariants: except for the first retransmission of a recovery, segments are sent only within the
+//! window; the window shrinks at most once for the data in flight.
 
 use super::receiver::Receiver;
 use super::round_trip::RoundTrip;
@@ -32,7 +32,7 @@ pub(crate) struct TransportCounts {
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
     pub(crate) ecn_reductions: u64,
-    /// Times that a full window stopped the sender.
+    /// Number of times that a full window stopped the sender.
     pub(crate) stops: u64,
     /// Stops caused by a full receive window.
     pub(crate) stops_at_receiver: u64,
@@ -49,9 +49,9 @@ struct Segment {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SegmentState {
     InFlight,
-    /// Received, but out of order.
+    /// Received out of order.
     Come,
-    /// Lost; to be retransmitted as soon as the window permits.
+    /// Lost, and to be retransmitted when the window permits.
     Lost,
 }
 
@@ -62,18 +62,18 @@ pub(crate) struct Transport {
     ack_delay: Span,
     window: Window,
     first: u64,
-    /// States of all sent segments from `first` on.
+    /// States of all sent segments, starting with `first`.
     segments: VecDeque<Segment>,
     flight_bytes: u64,
     highest: u64,
-    /// Segments below this number have been checked for loss.
+    /// Number of the first segment that has not been checked for loss.
     judged: u64,
     /// Segments to retransmit, ascending.
     lost: VecDeque<u64>,
     recovering: bool,
-    /// Whether one retransmission may exceed the window (RFC 6675, section 5, 4.3).
+    /// Whether one retransmission may exceed the window (RFC 6675, section 5, step 4.3).
     first_loss: bool,
-    /// Number after the last segment sent before the last recovery or timeout began.
+    /// Number after the last segment sent before the most recent recovery or timeout.
     recover: u64,
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
@@ -126,7 +126,7 @@ impl Transport {
         self.timeout_at
     }
 
-    /// Next segment to send; `length` generates the length of a new one.
+    /// Returns the next segment to send; `length` generates a new segment's length.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -153,13 +153,14 @@ impl Transport {
         Some((segment, bytes))
     }
 
-    /// Returns the next segment expected and the number of bytes handed on.
+    /// Delivers a segment to the receiver; returns the next expected segment and the number of
+    /// bytes passed on.
     pub(crate) fn deliver(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         self.receiver.take(segment, bytes)
     }
 
-    /// Handles an acknowledgement of segment `got` and all before `expected`; `marked` is its ECN
-    /// mark.
+    /// Processes an acknowledgement of segment `got` and of all segments before `expected`;
+    /// `marked` is the ECN mark on segment `got`.
     pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64, marked: bool) {
         let (before, mut acknowledged_bytes) = (self.first, 0);
         while self.first < expected
@@ -257,7 +258,7 @@ impl Transport {
         self.segments[index].state = SegmentState::Come;
     }
 
-    /// Declares segments lost that three later segments have overtaken.
+    /// Marks segments as lost if three later segments have arrived.
     fn find_lost(&mut self) {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
@@ -275,7 +276,7 @@ impl Transport {
         }
     }
 
-    /// Begins a recovery, at most once for all data in flight (RFC 3168, section 6.1.2).
+    /// Starts a recovery, at most once for the data in flight (RFC 3168, section 6.1.2).
     fn begin_recovery(&mut self) -> bool {
         if self.recovering || self.first < self.recover {
             return false;
@@ -313,8 +314,8 @@ mod tests {
     fn third_duplicate_ack_halves_the_window_and_retransmits() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
-        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight;
-        // half of that is 3,500. Segment 1 then leaves the data in flight, 6,000 bytes now.
+        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight,
+        // half of which is 3,500. Without segment 1, 6,000 bytes are now in flight.
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);
@@ -340,13 +341,13 @@ mod tests {
         assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
     }
 
-    /// See RFC 3168, section 6.1.2.
+    /// Checks that the window shrinks once for marks on data in flight (RFC 3168, section 6.1.2).
     #[test]
     fn ecn_mark_halves_the_window_without_retransmission() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.acknowledge(at(20), 2, 1, true);
-        // 9,000 of 10,000 bytes are in flight; half of them are 4,500.
+        // 9,000 of 10,000 bytes are in flight; the new window is half of them, 4,500.
         assert_eq!((reno.window_bytes(), reno.counts.ecn_reductions), (4_500, 1));
         for segment in 2..=10 {
             reno.acknowledge(at(20), segment + 1, segment, true);
@@ -363,7 +364,7 @@ mod tests {
         reno.acknowledge(at(20), 1, 2, false);
         reno.acknowledge(at(20), 1, 3, false);
         assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
-        // Two segments have arrived: two more may go.
+        // Two segments have arrived: two more may be sent.
         assert_eq!(fill(&mut reno, at(20)), [11, 12]);
     }
 

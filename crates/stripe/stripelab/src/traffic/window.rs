@@ -1,17 +1,17 @@
-//! Congestion window of a transport, and the rules by which it grows and shrinks.
+//! Congestion window of a transport.
 //!
 //! ```text
-//!   slow start      one segment more for each acknowledgement, up to the threshold
+//!   slow start      one more segment for each acknowledgement, up to the threshold
 //!   avoidance       by rule: one segment per window (Reno), or a cubic function (CUBIC)
-//!   loss            by rule: half the data in flight, or .7 of it; the new window is also the
+//!   loss            by rule: half of the data in flight, or 0.7 of it; the new window is also the
 //!                   threshold
-//!   timeout         the threshold of a loss, and a window of one segment
+//!   timeout         the threshold as after a loss, and a window of one segment
 //! ```
 //!
-//! Source: RFC 5681, section 3, and RFC 6928 for the initial window; each rule has its own.
+//! Source: RFC 5681, section 3, and RFC 6928 for the initial window; each rule names its own
+//! source.
 //!
-//! Invariants: a window has at least one segment and at most the receive window; the rule applies
-//! only to avoidance, losses and timeouts.
+//! Invariant: a window has at least one segment and at most the receive window.
 
 mod cubic;
 mod reno;
@@ -25,9 +25,9 @@ const SEGMENTS_FIRST: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
-    /// Bytes neither known to have arrived nor detected as lost.
+    /// Bytes not known to have arrived or to be lost.
     pub(super) in_flight_bytes: u64,
-    /// All bytes sent from the first unacknowledged segment on (`FlightSize`).
+    /// All bytes from the first unacknowledged segment on (`FlightSize`).
     pub(super) unacknowledged_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Receiver's part of the event loop: arrivals, delivery and reports.
+//! Receiver's part of the event loop: arrivals, deliveries and reports.
 
 use super::Engine;
 use crate::measure::Loss;

@@ -1,4 +1,4 @@
-//! Sender's part of the event loop: messages first, then retransmissions, then packets.
+//! Sender's part of the event loop: messages first, then retransmissions, then new packets.
 
 use super::Engine;
 use crate::run::event::{Cargo, Event, Load};
@@ -9,8 +9,8 @@ use gingham_linkemu::{Arrival, Fate};
 use gingham_stripe::MESSAGE_BYTES_MAX;
 
 impl Engine {
-    /// Sends as much as possible. If the step limit stops it, the next call continues at this
-    /// instant.
+    /// Sends as much as possible. If the step limit interrupts it, the next call continues at the
+    /// same simulated time.
     pub(super) fn pump(&mut self) {
         self.is_pumping = true;
         while self.is_pumping && self.steps.are_left() && !self.steps.is_stuck() {
@@ -22,7 +22,8 @@ impl Engine {
         }
     }
 
-    /// Returns whether a packet was sent or dropped.
+    /// Sends all messages and copies, then one packet. Returns whether a packet was sent or
+    /// dropped.
     fn pump_one(&mut self) -> bool {
         self.send_messages();
         self.send_copies();
@@ -37,7 +38,7 @@ impl Engine {
         true
     }
 
-    /// Drops the next packet, which is longer than any channel passes.
+    /// Drops the next packet, which is too long for every channel.
     fn drop_too_long(&mut self) {
         if let Some(packet) = self.entry.take(self.now, &mut self.meter) {
             self.meter.dropped_before(&packet);
@@ -54,13 +55,14 @@ impl Engine {
         self.entry.peek(self.now, &mut self.meter)
     }
 
-    /// Whether a packet may be sent: copies that wait for the channel precede it.
+    /// Returns whether a new packet may be sent on a channel: copies waiting for that channel
+    /// precede it.
     fn may_send(&mut self, channel: usize, bytes: u32) -> bool {
         let waits = self.copies.iter().any(|copy| usize::from(copy.channel) == channel);
         !waits && self.has_room(channel, bytes)
     }
 
-    /// Whether the channel's queue has room; otherwise, another attempt is scheduled.
+    /// Returns whether the channel's queue has room; otherwise schedules another attempt.
     fn has_room(&mut self, channel: usize, bytes: u32) -> bool {
         if !self.backpressure {
             return true;
@@ -94,7 +96,7 @@ impl Engine {
         }
     }
 
-    /// Sends copies, which precede packets not sent before.
+    /// Sends copies, which precede new packets.
     fn send_copies(&mut self) {
         while let Some(copy) = self.sender.poll_repair(self.now) {
             self.copies.push_back(copy);

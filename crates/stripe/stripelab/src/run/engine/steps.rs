@@ -1,24 +1,24 @@
-//! Guard against a run whose simulated time stands still.
+//! Guard against a run whose simulated time stops advancing.
 //!
-//! A step is an event, or a packet offered to the sender. Each call takes a bounded number of
-//! steps: its caller can handle signals even if an instant never ends.
+//! A step is an event, or a packet offered to the sender. The number of steps per call is limited,
+//! so that the caller can handle signals even if simulated time never advances.
 
 use core::fmt;
 use gingham_kernel::Time;
 
-/// Error: simulated time stands still.
+/// Error: simulated time stopped advancing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoProgress {
-    /// Last instant reached.
+    /// Simulated time at which the run stopped.
     pub at: Time,
-    /// Steps taken at this instant.
+    /// Steps taken at this simulated time.
     pub steps: u64,
-    /// Source of the last packet that was sent or dropped at this instant.
+    /// Source of the last packet that was sent or dropped at this time.
     pub source: Option<usize>,
 }
 
 impl NoProgress {
-    /// Scenario key responsible.
+    /// Returns the scenario key to blame: a source, or `stripe`.
     pub fn key(&self) -> String {
         self.source.map_or_else(|| "stripe".to_owned(), |source| format!("source.{source}"))
     }

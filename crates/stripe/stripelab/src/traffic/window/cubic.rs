@@ -1,34 +1,34 @@
-//! The CUBIC rule: the window is a cubic function of the time since congestion avoidance began.
+//! CUBIC: the window is a cubic function of the time since the start of congestion avoidance.
 //!
 //! ```text
 //!    W_max ┤ · · · · · · · .─────' · ·      W_cubic(t) = C (t - K)^3 + W_max
 //!          │           .─'
 //!          │       .─'                      K = cube root of (W_max - cwnd_epoch) / C
 //!   .7     ┤ |──'
-//!          └─┴────────────┴───────► t       and at least W_est, the window that Reno would have
+//!          └─┴────────────┴───────► t       and at least W_est, the window of Reno
 //!          t_epoch        K
 //! ```
 //!
-//! Source: RFC 9438, section 4, whose names are used here; windows are in segments as there, times
-//! in seconds. `FlightSize` is that of RFC 5681, limited to the window (section 4.6).
+//! Source: RFC 9438, section 4, with its names; windows are in segments, times in seconds.
+//! `FlightSize` (RFC 5681) is limited to the window (section 4.6).
 //!
 //! Simplifications: only a loss ends slow start (no `HyStart++`, section 4.10), and no reduction is
-//! undone (section 4.9). While it is active the sender always has data to send, so the time of an
-//! epoch never stops (section 5.8).
+//! undone (section 4.9). An active sender always has data, so the epoch time never pauses (section
+//! 5.8).
 //!
-//! Invariants: an acknowledgement never shrinks the window, and adds at most half a segment for
-//! each acknowledged segment unless Reno would add more; fractions of a byte carry over to the next
-//! one.
+//! Invariants: an acknowledgement never shrinks the window, and adds at most half a segment per
+//! acknowledged segment unless Reno would add more; fractions of a byte carry over to the next
+//! acknowledgement.
 
 use super::Outstanding;
 use gingham_kernel::{Span, Time};
 use gingham_results::real;
 
-/// Constant C of the RFC, in segments per cubic second.
+/// Constant C of the RFC, in segments per cubed second.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
-/// `alpha_cubic` (section 4.3), for which the average window equals Reno's despite the reduction by
-/// `beta_cubic`.
+/// `alpha_cubic` (section 4.3), with which the average window equals Reno's despite the reduction
+/// to `beta_cubic`.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const SEGMENTS_MIN: f64 = 2.0;
 
@@ -43,34 +43,35 @@ struct Avoidance {
 #[derive(Debug)]
 pub(super) struct Cubic {
     segment_bytes: f64,
-    /// Window before the last loss, reduced by fast convergence; `None` after a timeout and before
-    /// any loss.
+    /// Window before the last loss, after fast convergence; `None` after a timeout and before any
+    /// loss.
     w_max: Option<f64>,
     /// Window before the last reduction.
     cwnd_prior: f64,
     avoidance: Option<Avoidance>,
-    /// Fraction of a byte that is still to be added to the window.
+    /// Fraction of a byte still to be added to the window.
     rest_bytes: f64,
 }
 
 impl Avoidance {
-    /// Starts an epoch. If `w_max` is `None`, it starts on the plateau: `K` is 0 and `W_max` is the
-    /// window (sections 4.8 and 4.10).
+    /// Starts an epoch. If `w_max` is `None`, the epoch starts on the plateau: `K` is 0 and `W_max`
+    /// is the window (sections 4.8 and 4.10).
     fn new(t_epoch: Time, cwnd_epoch: f64, w_max: Option<f64>) -> Self {
         let w_max = w_max.unwrap_or(cwnd_epoch).max(cwnd_epoch);
         let k = libm::cbrt((w_max - cwnd_epoch) / C);
         Self { t_epoch, k, w_max, w_est: cwnd_epoch }
     }
 
-    /// Window by equation 1.
+    /// Returns the window `t` seconds after the start of the epoch (equation 1).
     fn w_cubic(&self, t: f64) -> f64 {
         let since = t - self.k;
         C * since * since * since + self.w_max
     }
 
-    /// Growth after `acked` acknowledged segments (sections 4.2 to 4.5), in segments.
+    /// Returns the window growth in segments for `acked` acknowledged segments (sections 4.2 to
+    /// 4.5).
     fn growth(&mut self, now: Time, cwnd: f64, acked: f64, rtt: f64, cwnd_prior: f64) -> f64 {
-        // The window grows as Reno's once `W_est` has regained its size before the reduction.
+        // The window grows like Reno's once `W_est` has regained its size before the reduction.
         let alpha = if self.w_est >= cwnd_prior { 1.0 } else { ALPHA };
         self.w_est += alpha * acked / cwnd;
         let t = seconds(now.since(self.t_epoch));
@@ -95,7 +96,7 @@ impl Cubic {
         acknowledged_bytes: u64,
         round_trip: Span,
     ) -> u64 {
-        // The window includes the fraction that is still to be added.
+        // Includes the fraction of a byte still to be added.
         let cwnd = self.segments(window_bytes) + self.rest_bytes / self.segment_bytes;
         let (acked, rtt) = (self.segments(acknowledged_bytes), seconds(round_trip));
         let w_max = self.w_max;
@@ -111,13 +112,13 @@ impl Cubic {
     pub(super) fn lose(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         let cwnd = self.segments(window_bytes);
         let is_below = self.w_max.is_some_and(|w_max| cwnd < w_max);
-        // Fast convergence: a flow whose window had not yet recovered makes room for others.
+        // Fast convergence: a flow whose window had not recovered releases bandwidth to others.
         self.w_max = Some(if is_below { cwnd * f64::midpoint(1.0, BETA) } else { cwnd });
         self.reduce(window_bytes, outstanding)
     }
 
-    /// Returns `ssthresh` after a timeout, which is that after a loss. The next epoch starts from
-    /// its own window (section 4.8).
+    /// Returns `ssthresh` after a timeout, as after a loss. The next epoch has no `W_max` (section
+    /// 4.8).
     pub(super) fn time_out(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         self.w_max = None;
         self.reduce(window_bytes, outstanding)
@@ -128,7 +129,7 @@ impl Cubic {
         self.cwnd_prior = self.segments(window_bytes);
         (self.avoidance, self.rest_bytes) = (None, 0.0);
         let ssthresh = (self.segments(flight_bytes) * BETA).max(SEGMENTS_MIN);
-        // Rounds to the nearest byte, since a product of tenths is not exact.
+        // Rounds to the nearest byte, since products with 0.7 are not exact.
         whole(ssthresh * self.segment_bytes + 0.5)
     }
 
@@ -170,7 +171,7 @@ mod tests {
         assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
     }
 
-    /// K = (30 / .4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic is 70 at 0, 100 at K, 100.4 a second
+    /// K = (30 / 0.4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic is 70 at 0, 100 at K, 100.4 a second
     /// later and 130 at 2 K.
     #[test]
     fn window_function_matches_the_rfc() {
@@ -182,7 +183,8 @@ mod tests {
         assert_near(avoidance.w_cubic(2.0 * avoidance.k), 130.0);
     }
 
-    /// The window grows by 9 / 17 of a segment per window until it regains 100 segments.
+    /// Checks that the window grows by 9 / 17 of a segment per window until it regains 100
+    /// segments.
     #[test]
     fn growth_is_that_of_reno_in_the_reno_friendly_region() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
@@ -192,8 +194,8 @@ mod tests {
         assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
     }
 
-    /// At 2 s W_cubic is 100 - .4 x 2.217163^3; after a round trip of 100 ms it will be 100 - .4 x
-    /// 2.117163^3 = 96.204027, 6.204027 above a window of 90.
+    /// At 2 s, W_cubic is 100 - 0.4 x 2.217163^3; after a round trip of 100 ms, it will be 100 -
+    /// 0.4 x 2.117163^3 = 96.204027, 6.204027 above a window of 90.
     #[test]
     fn growth_targets_the_window_one_rtt_ahead() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
@@ -206,7 +208,7 @@ mod tests {
         assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
 
-    /// 70 is below 100, so W_max becomes .85 x 70 = 59.5. 60 is above 59.5, so W_max becomes 60.
+    /// 70 is below 100, so W_max becomes 0.85 x 70 = 59.5. 60 is above 59.5, so W_max becomes 60.
     #[test]
     fn loss_reduces_to_70_percent_with_fast_convergence() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -216,13 +218,14 @@ mod tests {
         assert_eq!(cubic.w_max, Some(59.5));
         assert_eq!(cubic.lose(60_000, full(60_000)), 42_000);
         assert_eq!(cubic.w_max, Some(60.0));
-        // Data in flight counts, up to the window; the minimum is two segments.
+        // The new window depends on the data in flight, up to the window, and is at least two
+        // segments.
         assert_eq!(cubic.lose(60_000, full(30_000)), 21_000);
         assert_eq!(cubic.lose(60_000, full(90_000)), 42_000);
         assert_eq!(cubic.lose(1_000, full(1_000)), 2_000);
     }
 
-    /// After a timeout at 50 segments, W_cubic(t) = .4 t^3 + 50, which is 60.8 after 3 s.
+    /// After a timeout at 50 segments, W_cubic(t) = 0.4 t^3 + 50, which is 60.8 after 3 s.
     #[test]
     fn growth_after_a_timeout_starts_from_the_current_window() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -234,7 +237,7 @@ mod tests {
         assert_near(avoidance.w_cubic(3.0), 60.8);
     }
 
-    /// Each of 70 acknowledgements adds 7.56 bytes.
+    /// Checks that each of 70 acknowledgements adds 7.56 bytes.
     #[test]
     fn fractions_of_bytes_are_kept() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -243,8 +246,8 @@ mod tests {
         for _ in 0..70 {
             window_bytes += cubic.growth_bytes(at(1), window_bytes, SEGMENT, Span::ZERO);
         }
-        // The integral of 9 / 17 over w, from 70 on, 70 times: sqrt(70^2 + 2 x 70 x 9 / 17) =
-        // 70.5274; without the fractions it is 70 x 7 = 490 bytes.
+        // Integrating 9 / 17 per window from 70 on over 70 acknowledgements gives sqrt(70^2 + 2 x
+        // 70 x 9 / 17) = 70.5274; without the fractions, the growth is only 70 x 7 = 490 bytes.
         assert!((70_526..=70_529).contains(&window_bytes), "{window_bytes}");
     }
 }

@@ -1,11 +1,12 @@
-//! The Reno rule: one segment more per window, and half of the data in flight after a loss.
+//! Reno: growth by one segment per window, and a reduction to half of the data in flight after a
+//! loss.
 //!
-//! Source: RFC 5681, section 3.1. Segments received out of order are not in flight. (RFC 6675
-//! counts them as `FlightSize` does, three segments more when a recovery begins.)
+//! Source: RFC 5681, section 3.1. Segments received out of order do not count as in flight, unlike
+//! in RFC 6675, whose `FlightSize` is three segments larger at the start of a recovery.
 
 use super::Outstanding;
 
-/// Returns `SMSS * SMSS / cwnd`, the growth per acknowledgement (equation 3).
+/// Returns the growth per acknowledgement, `SMSS * SMSS / cwnd` (equation 3).
 pub(super) fn growth_bytes(window_bytes: u64, segment_bytes: u64) -> u64 {
     (segment_bytes * segment_bytes / window_bytes).max(1)
 }
