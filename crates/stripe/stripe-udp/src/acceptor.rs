@@ -1,14 +1,14 @@
-//! Acceptance of connections at a listening socket.
+//! Acceptance of connections on a listening socket.
 //!
 //! ```text
 //!   readable ──► a turn: limited number ──► next turn
 //!                  |
-//!                  +── no free descriptor, and none released ──► pause of a second: the socket
+//!                  +── no free descriptor, and none released ──► pause of 1 s: the socket
 //!                                                                is not polled
 //! ```
 //!
-//! Without the pause, a connection that cannot be accepted keeps the socket readable, and a loop
-//! that polls it never sleeps.
+//! Without the pause, a connection that cannot be accepted would keep the socket readable, and the
+//! polling loop would never sleep.
 //!
 //! Source: accept(2).
 
@@ -18,10 +18,10 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::errno::Errno;
 
-/// Maximum number of connections accepted per turn, which leaves time for other work: 64,000 a
-/// second for turns of a pipe.
+/// Maximum number of connections accepted per turn, which leaves time for other work; at the turns
+/// of a pipe, 64,000 per second.
 pub const ACCEPTED_A_TURN: usize = 16;
-/// Pause when no descriptor is free; shorter than clients keep retrying.
+/// Pause when no descriptor is free, shorter than the time for which clients retry.
 const REST: Duration = Duration::from_secs(1);
 
 /// State of a listening socket.
@@ -32,14 +32,14 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// Begins a turn.
+    /// Starts a turn.
     pub fn begin(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
         self.left = if self.rests() { 0 } else { ACCEPTED_A_TURN };
     }
 
-    /// Next connection of this turn from the non-blocking `accept`. `give_up` may release a
-    /// descriptor and returns whether it did.
+    /// Returns the next connection of this turn, if any, from the non-blocking `accept`. When no
+    /// descriptor is free, `give_up` may release one, and returns whether it did.
     pub fn next<T>(
         &mut self,
         now: Instant,
@@ -63,18 +63,18 @@ impl Acceptor {
         None
     }
 
-    /// Whether the acceptor pauses and the socket must not be polled.
+    /// Returns whether the acceptor pauses and the socket must not be polled.
     pub const fn rests(&self) -> bool {
         self.rests_until.is_some()
     }
 
-    /// End of the pause.
+    /// Returns the end of the pause, if any.
     pub const fn next_at(&self) -> Option<Instant> {
         self.rests_until
     }
 }
 
-/// Closes the oldest waiting connection; returns whether there was one.
+/// Closes the oldest waiting connection; returns false if none is waiting.
 pub fn close_oldest<T>(waiting: &mut Vec<T>) -> bool {
     (!waiting.is_empty()).then(|| waiting.remove(0)).is_some()
 }
@@ -136,7 +136,7 @@ mod tests {
                 true
             };
             assert_eq!(acceptor.next(now, accept, give_up), Some(()));
-            // Both refusals and the accepted connection count against the limit.
+            // The two refusals and the accepted connection count against the limit.
             let rest = std::iter::from_fn(|| acceptor.next(now, || Ok(()), || false)).count();
             assert_eq!((rest, acceptor.rests()), (ACCEPTED_A_TURN - 3, false));
         }

@@ -1,13 +1,13 @@
-//! Unmodified packets and messages as payload of Ethernet frames.
+//! Unmodified packets and messages as Ethernet payload.
 //!
 //! ```text
 //!   EtherType of packets    | IP packet, unmodified     | Ethernet padding |
 //!   EtherType of messages   | message | message         | Ethernet padding |
 //! ```
 //!
-//! A packet's length is read from its IP header; padding to 60 bytes is not counted.
+//! The packet length is read from the IP header, since Ethernet pads short frames to 60 bytes.
 //!
-//! With offload, segmentation metadata of the kernel precedes a packet in memory.
+//! With offload, the kernel's segmentation metadata precedes a packet in memory.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.1; RFC 791, section 3.1, and RFC
 //! 8200, section 3 (lengths).
@@ -56,7 +56,7 @@ impl Bare {
     }
 }
 
-/// Length of a packet according to its IP header.
+/// Returns the packet length from the IP header; `None` if the header is invalid.
 pub fn ip_bytes(packet: &[u8]) -> Option<usize> {
     let word = |at: usize| {
         let bytes = packet.get(at..)?.first_chunk()?;

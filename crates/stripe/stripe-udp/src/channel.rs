@@ -1,4 +1,4 @@
-//! A channel: its link, buffers, and counters.
+//! A channel: its link, buffers and counters.
 //!
 //! ```text
 //!            the interface, its address or its route is gone
@@ -27,7 +27,7 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, Opener, SOON};
 use crate::tcp::Connection;
 
-/// Time between attempts to reopen a link, short beside the maximum probe interval of a second.
+/// Time between attempts to reopen a link, short compared to the maximum probe interval of 1 s.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Congestion experienced (RFC 3168, section 5).
@@ -35,9 +35,9 @@ pub(crate) const CE: u8 = 0b11;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// Sent, queued, or dropped locally, which counts as a loss in the network.
+    /// The run was sent, queued, or dropped locally, which counts as a network loss.
     Went,
-    /// Longer than the interface accepts; more datagrams may be pending.
+    /// A datagram exceeds the interface's MTU; more datagrams may be pending.
     TooLong { datagram_bytes: usize },
     /// The channel has just lost its link.
     Gone,
@@ -46,7 +46,7 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) link: Link,
-    /// Announced address of the other end, regardless of its later addresses.
+    /// Announced address of the other end, unaffected by later address changes.
     announced: Option<SocketAddr>,
     again_at: Instant,
     pub(crate) gone_by: Option<i32>,
@@ -78,8 +78,8 @@ impl Channel {
         })
     }
 
-    /// Moves to other addresses and drops datagrams queued for the old link, which stays if the new
-    /// one cannot be opened.
+    /// Moves to other addresses and drops datagrams queued for the old link. If the new link cannot
+    /// be opened, the old one remains.
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,
@@ -87,7 +87,7 @@ impl Channel {
         opener: Option<Opener>,
         now: Instant,
     ) -> io::Result<()> {
-        // The old link holds shared resources, such as the port.
+        // The old link occupies shared resources, such as the port.
         self.link.release();
         self.drop_waiting();
         self.again_at = now;
@@ -115,7 +115,7 @@ impl Channel {
     }
 
     pub(crate) fn drain(&mut self, now: Instant) -> Sent {
-        // If the link is full, the next send finds out.
+        // If the link is full, the next send returns the error.
         if let Err(error) = self.link.flush()
             && Meaning::of(&error) == Meaning::Gone
         {
@@ -191,7 +191,7 @@ impl Channel {
         }
     }
 
-    /// Notes that a shared socket is gone; the caller informs the protocol.
+    /// Counts a lost shared socket; the caller notifies the protocol.
     pub(crate) fn note_gone(&mut self, now: Instant) {
         if self.again_at <= now {
             self.again_at = now.after(AGAIN);
@@ -205,7 +205,7 @@ impl Channel {
         self.reopen(now);
     }
 
-    /// Closes a link whose local address is gone, even if the kernel still accepts the address.
+    /// Closes a link whose local address was removed, even if the kernel still accepts the address.
     pub(crate) fn lose_link(&mut self, now: Instant) {
         self.close(now, &Errno::EADDRNOTAVAIL.into());
         self.link.on_network_change(now);
@@ -283,9 +283,9 @@ impl Channel {
         false
     }
 
-    /// Also sends to the announced address if the channel has followed the other end elsewhere. An
-    /// attacker who replays intercepted packets diverts a channel only until a newer packet
-    /// arrives. Returns whether the channel has just lost its link.
+    /// Also sends to the announced address if the other end was last seen elsewhere. An attacker
+    /// who replays intercepted packets thus diverts a channel only until a newer packet arrives.
+    /// Returns whether the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (announced, current) = (self.announced, self.link.remote());
         let elsewhere = announced
@@ -303,8 +303,8 @@ impl Channel {
         self.counts.moved += 1;
     }
 
-    /// Takes at least one datagram. Returns the batch only if the other end sent it, unless
-    /// `from_anywhere` is set.
+    /// Takes at least one datagram from the inbox. Returns the batch only if it is from the other
+    /// end, unless `from_anywhere` is set.
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();
@@ -342,8 +342,8 @@ mod tests {
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (true, 1));
     }
 
-    /// Over TCP to a peer that does not read, datagrams queued behind a full connection are
-    /// dropped.
+    /// Checks that, over TCP to a peer that does not read, datagrams queued behind a full
+    /// connection are dropped.
     #[test]
     fn moved_channel_drops_queued_datagrams() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));

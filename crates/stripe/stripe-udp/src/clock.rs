@@ -1,24 +1,24 @@
-//! The monotonic clock, and kernel timestamps converted to it.
+//! Monotonic clock, and conversion of kernel timestamps to it.
 //!
 //! ```text
-//!   realtime    ------|stamp--------|now       the kernel stamps by the adjustable clock
+//!   realtime    ------|stamp--------|now       kernel timestamps use the adjustable clock
 //!   monotonic   ------|now - age----|now       age = now - stamp, both realtime
 //! ```
 //!
-//! Invariant: no arrival is later than now, or earlier than the socket was last empty, however the
-//! realtime clock is adjusted.
+//! Invariant: an arrival time is never in the future, and never before the socket was last empty,
+//! even if the realtime clock is adjusted.
 
 use std::time::Duration;
 
 use gingham_stripe::Instant;
 use nix::time::{ClockId, clock_gettime};
 
-/// Two clock readings within this span count as simultaneous: a hundred times the duration of a
-/// reading.
+/// Maximum time between two clock readings that count as simultaneous, a hundred times the duration
+/// of a reading.
 const TOGETHER: Duration = Duration::from_micros(10);
 const TRIES_MAX: u32 = 4;
 
-/// Monotonic time, with one origin for all processes of a machine.
+/// Returns the monotonic time, whose origin is common to all processes of a machine.
 pub fn now() -> Instant {
     Instant::from_nanoseconds(nanoseconds(read(ClockId::CLOCK_MONOTONIC)))
 }
@@ -46,7 +46,8 @@ impl Moment {
         }
     }
 
-    /// Arrival time for a kernel timestamp, no earlier than the socket was last empty.
+    /// Converts a kernel timestamp to an arrival time no earlier than `empty_at`, when the socket
+    /// was last empty.
     pub(crate) fn of_stamp(&self, stamp: Option<Duration>, empty_at: Instant) -> Instant {
         let age = stamp.map_or(Duration::ZERO, |stamp| self.realtime.saturating_sub(stamp));
         let at = self.now.nanoseconds().saturating_sub(nanoseconds(age));
@@ -70,8 +71,8 @@ pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
 mod tests {
     use super::*;
 
-    /// A datagram is read 3 ms after arrival, on a socket that was empty 5 ms ago. Clock steps move
-    /// the arrival time only within these bounds.
+    /// Checks a datagram read 3 ms after arrival on a socket that was empty 5 ms ago. Clock steps
+    /// move the arrival time only within these bounds.
     #[test]
     fn datagram_age_is_bounded_despite_clock_steps() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);

@@ -9,9 +9,9 @@ pub struct ChannelCounts {
     pub sent_bytes: u64,
     /// Send calls.
     pub sends: u64,
-    /// Datagrams dropped at a full local queue.
+    /// Datagrams dropped because a local queue was full.
     pub full: u64,
-    /// Datagrams longer than the interface accepts.
+    /// Datagrams that exceed the interface's MTU.
     pub too_long: u64,
     /// Datagrams refused by an ICMP message or a packet filter.
     pub refused: u64,
@@ -29,8 +29,8 @@ pub struct ChannelCounts {
     pub strange: u64,
     /// Address changes of the other end.
     pub moved: u64,
-    /// Losses of the link.
+    /// Times that the link was lost.
     pub gone: u64,
-    /// Reopenings of the link.
+    /// Times that the link was reopened.
     pub reopened: u64,
 }

@@ -1,8 +1,8 @@
-//! Encapsulation of the protocol's packets.
+//! Encapsulation of packets and messages.
 //!
 //! | | packet | messages |
 //! |---|---|---|
-//! | [`Framing`], over UDP | after its tag, sealed if there is a key | after a header, likewise |
+//! | [`Framing`], over UDP | after its tag, encrypted if there is a key | after a header, encrypted if there is a key |
 //! | [`Bare`], over Ethernet | unmodified, under one EtherType | under another EtherType |
 
 use gingham_stripe::{Epoch, Tag};
@@ -19,7 +19,8 @@ pub(crate) enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Length of the metadata before a packet, not counted as part of it.
+    /// Returns the length of the metadata before a packet, which is not counted as part of the
+    /// packet.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         match self {
             Self::Datagrams(_) => 0,
@@ -68,8 +69,8 @@ impl Encapsulation {
         }
     }
 
-    /// Opens a datagram. Also returns whether it proves that the channel's other end is at the
-    /// datagram's source address.
+    /// Opens a datagram. Also returns whether the datagram proves that its source is the channel's
+    /// other end.
     pub(crate) fn open<'a>(
         &mut self,
         payload: Payload,

@@ -1,4 +1,4 @@
-//! One end of the pipe.
+//! One end of a pipe.
 
 mod handshakes;
 mod sending;
@@ -33,34 +33,34 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Datagrams received before transmitting: 4 ms at 10 Gbit/s.
+/// Maximum datagrams received before transmitting: 4 ms at 10 Gbit/s.
 pub(crate) const DATAGRAMS_A_TURN: usize = 4_096;
 
 /// Configuration of an [`End`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndPlan {
-    /// Parameters of sender and receiver.
+    /// Protocol parameters.
     pub striping: StripingPlan,
-    /// Scheduler of the channels.
+    /// Scheduler, which distributes packets over the channels.
     pub scheduler: SchedulerPlan,
-    /// Sizes of socket buffers.
+    /// Socket buffer sizes.
     pub buffers: BufferPlan,
     /// Minimum time between two wake-ups.
     pub granule: Duration,
-    /// Peer and keys for encryption over UDP; `None` sends in clear.
+    /// Keys for encryption over UDP and TCP; `None` sends in clear.
     pub peer: Option<PeerPlan>,
-    /// Maximum number of channels, equal at both ends; by default, their number at the start.
+    /// Maximum number of channels, equal at both ends. Default: the initial number.
     pub channels_max: Option<usize>,
-    /// DSCP of messages, and of packets without a traffic class, over UDP: six bits (RFC 2474).
+    /// DSCP of messages, and of packets without a traffic class, over UDP; 6 bits (RFC 2474).
     pub dscp: u8,
 }
 
 impl EndPlan {
-    /// Free order and packets of at most `longest_bytes`, with a wake-up granule of half a
-    /// millisecond: half of `ControlPlan::burst`. A quarter of a millisecond took 18.1 CPU seconds
-    /// per gigabyte instead of 13.6 at 100 + 300 Mbit/s, 22.9 instead of 17.3 with a delay of 10 ms
-    /// and queues of 64 kB, and 126 instead of 90 at 10 + 20 Mbit/s, with at most equal TCP
-    /// throughput (two or three alternating runs of `benches/striping_daemon.py`). A whole
+    /// Returns a plan for free order with packets of at most `longest_bytes`. The wake-up granule
+    /// is half a millisecond, half of `ControlPlan::burst`. A quarter of a millisecond took 18.1
+    /// instead of 13.6 CPU seconds per gigabyte at 100 + 300 Mbit/s, 22.9 instead of 17.3 with a
+    /// delay of 10 ms and queues of 64 kB, and 126 instead of 90 at 10 + 20 Mbit/s, without higher
+    /// TCP throughput (two or three alternating runs of `benches/striping_daemon.py`). A whole
     /// millisecond would leave no reserve in the burst.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
@@ -82,27 +82,28 @@ impl EndPlan {
     }
 }
 
-/// Supplier of packets.
+/// Packet source.
 pub trait Source {
-    /// Length of the next packet in bytes, at least 1.
+    /// Returns the length of the next packet in bytes, at least 1; `None` if no packet is ready.
     fn next_bytes(&mut self) -> Option<usize>;
 
-    /// Traffic class of the next packet over UDP: DSCP and ECN (RFC 2474, RFC 3168). `None` selects
-    /// the class of messages, which is not ECN-capable. A change of class ends a run.
+    /// Returns the traffic class of the next packet over UDP: DSCP and ECN (RFC 2474, RFC 3168).
+    /// `None` selects the class of messages, which is not ECN-capable. A change of class ends a
+    /// run.
     fn next_traffic_class(&mut self) -> Option<u8> {
         None
     }
 
-    /// Class of the next packet, which determines its permitted channels.
+    /// Returns the class of the next packet, which determines its permitted channels.
     fn next_class(&self) -> Class {
         Class::Spread
     }
 
-    /// Appends the next packet.
+    /// Appends the next packet to `buffer`.
     fn take(&mut self, buffer: &mut Vec<u8>);
 }
 
-/// One end of the pipe.
+/// One end of a pipe.
 ///
 /// ```no_run
 /// use gingham_stripe::Epoch;
@@ -123,7 +124,7 @@ pub trait Source {
 /// ```
 #[derive(Debug)]
 pub struct End {
-    /// `None` marks a free slot.
+    /// Channels by id; `None` marks a free id.
     channels: Vec<Option<Channel>>,
     kind: LinkKind,
     listeners: Vec<Listener>,
@@ -144,8 +145,8 @@ pub struct End {
 
 impl End {
     /// Opens the `channels`, numbered from 0: all over UDP and TCP, or all over Ethernet. Resets to
-    /// `epoch`, later than any known to the other end. With a peer, the handshake determines the
-    /// epochs. Sets the thread's timer slack to a nanosecond.
+    /// `epoch`, which must be later than any epoch known to the other end; with a peer, the
+    /// handshake determines the epochs. Sets the thread's timer slack to 1 ns.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,
@@ -154,7 +155,7 @@ impl End {
         Self::open_at(now(), plan, channels, epoch)
     }
 
-    /// As [`Self::open`], at a given time.
+    /// Opens an end like [`Self::open`], at a given time.
     pub fn open_at(
         now: Instant,
         plan: &EndPlan,
@@ -222,12 +223,12 @@ impl End {
         })
     }
 
-    /// Receives datagrams in order of arrival time.
+    /// Receives datagrams in arrival order.
     pub fn receive(&mut self) {
         self.receive_by(Moment::read);
     }
 
-    /// As [`Self::receive`], at a given time.
+    /// Receives like [`Self::receive`], at a given time.
     pub fn receive_at(&mut self, now: Instant) {
         self.receive_by(|| Moment::at(now));
     }
@@ -284,15 +285,15 @@ impl End {
         }
     }
 
-    /// Next received packet in sending order.
+    /// Returns the next received packet in sending order, if available.
     pub fn next_packet(&mut self) -> Option<Packet> {
         self.striping.next_packet()
     }
 
-    /// Waits for work, for one of `also`, or until `until`. Returns the descriptors of `also` that
-    /// may be readable.
+    /// Waits for work, for a descriptor in `also`, or until `until`. Returns the descriptors in
+    /// `also` that may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
-        // A copy: its counters change while the sockets are borrowed.
+        // A copy, as its counters change while the sockets are borrowed.
         let mut waiting = self.waiting;
         let fds = self.fds();
         let (ours, fds) = (fds.len(), [&fds[..], also].concat());
@@ -305,76 +306,76 @@ impl End {
         Ok(ready.from(ours))
     }
 
-    /// Maximum number of channels.
+    /// Returns the maximum number of channels.
     pub fn channels(&self) -> usize {
         self.channels.len()
     }
 
-    /// Local address of a channel; over TCP, possibly the listening address.
+    /// Returns the local address of a channel; over TCP, possibly the listening address.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
         let listener = self.listeners.iter().find(|listener| listener.serves(channel));
         let link = || self.channels[channel].as_ref()?.link.local();
         listener.map_or_else(link, Listener::local)
     }
 
-    /// Whether the other end has responded.
+    /// Returns whether the other end has responded.
     pub fn is_open(&self) -> bool {
         self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.sender().is_open()
     }
 
-    /// Whether the sender uses a channel for packets.
+    /// Returns whether the sender uses a channel for packets.
     pub fn is_in(&self, channel: usize) -> bool {
         self.striping.is_in(channel)
     }
 
-    /// Longest packet in bytes, a suitable MTU: the smallest known limit of the active channels. It
-    /// changes with the channels. In free order, a longer packet is sent on a channel that it fits,
-    /// or dropped.
+    /// Returns the longest packet in bytes, suitable as an MTU: the smallest known limit of the
+    /// active channels, which may change. In free order, a longer packet is sent on a channel that
+    /// it fits, or dropped.
     pub fn longest_bytes(&self) -> u32 {
         self.striping.bundle_bytes()
     }
 
-    /// Packet sizes of a channel, and their discovery.
+    /// Returns the packet size limits of a channel, and the state of their discovery.
     pub fn size(&self, channel: usize) -> Size {
         self.striping.sender().size(channel)
     }
 
-    /// Maximum wait for a missing packet; zero without reordering.
+    /// Returns the maximum wait for a missing packet; zero without reordering.
     pub fn reordering_window(&self, channel: usize) -> Duration {
         self.striping.window(channel)
     }
 
-    /// Window and path estimates of a channel.
+    /// Returns the window and path estimates of a channel.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.striping.sender().flight(channel)
     }
 
-    /// Smallest round-trip time without queueing.
+    /// Returns the smallest round-trip time without queueing.
     pub fn round_trip_least(&self) -> Option<Duration> {
         self.striping.sender().round_trip_least()
     }
 
-    /// Counters of a channel.
+    /// Returns the counters of a channel.
     pub fn counts(&self, channel: usize) -> ChannelCounts {
         self.channels[channel].as_ref().map_or_else(ChannelCounts::default, |one| one.counts)
     }
 
-    /// Counters of the sender.
+    /// Returns the sender's counters.
     pub fn sending(&self) -> &Sending {
         self.striping.sender().sending()
     }
 
-    /// Counters of the receiver.
+    /// Returns the receiver's counters.
     pub fn reception(&self) -> &Reception {
         self.striping.reception()
     }
 
-    /// Counters of wake-ups.
+    /// Returns the wake-up counters.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }
 
-    /// Number of packets that fit no channel.
+    /// Returns the number of dropped packets that fit no channel.
     pub const fn too_long(&self) -> u64 {
         self.too_long
     }
@@ -406,7 +407,7 @@ fn encapsulation(
     Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))
 }
 
-/// Checks that the longest packet, or a copy of it, fits a datagram.
+/// Checks that the longest packet, also as a retransmission, fits a datagram.
 fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
     let bytes_max = RUN_BYTES_MAX - OVERHEAD_BYTES_MAX;
     if longest_bytes as usize > bytes_max {
@@ -416,34 +417,35 @@ fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
 }
 
 impl End {
-    /// Sets the preference of a channel in all sessions.
+    /// Sets the preference for a channel in all sessions.
     pub fn prefer(&mut self, id: usize, preference: Preference) {
         self.sessions.prefer(id, preference);
         self.striping.prefer(id, preference);
     }
 
-    /// Meters a channel. When the meter grants no more, the channel is not used until a granted
-    /// probe is acknowledged.
+    /// Sets the meter of a channel. When the meter grants no more, the channel is not used until a
+    /// granted probe is acknowledged.
     pub fn set_meter(&mut self, id: usize, plan: &LinkPlan, meter: Box<dyn Meter>) {
         if let Some(one) = &mut self.channels[id] {
             one.metering.set(meter, plan.wire_bytes());
         }
     }
 
-    /// Metered bytes of a channel, with the headers of IP and UDP or TCP.
+    /// Returns the metered bytes of a channel, including IP and UDP or TCP headers; `None` without
+    /// a meter.
     pub fn metered_bytes(&self, id: usize) -> Option<u64> {
         self.channels[id].as_ref()?.metering.used()
     }
 }
 
-/// Reason why a channel sends no packets.
+/// Reason why a channel carries no packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelWait {
     /// No interface, address, route or connection; opening is retried.
     NoLink,
     /// Connection in progress.
     Connecting,
-    /// Unknown address of the other end, learned from received datagrams.
+    /// Unknown address of the other end, which will be learned from received datagrams.
     NoRemote,
     /// Incomplete handshake.
     NoHandshake,
@@ -452,7 +454,7 @@ pub enum ChannelWait {
 }
 
 impl End {
-    /// Reason why a channel sends no packets.
+    /// Returns why a channel carries no packets; `None` if it does.
     pub fn wait_of(&self, channel: usize) -> Option<ChannelWait> {
         let absent = ChannelWait::Protocol(Wait::Absent);
         let Some(one) = self.channels.get(channel).and_then(Option::as_ref) else {
@@ -472,25 +474,25 @@ impl End {
         }
     }
 
-    /// Whether a channel is open and used for packets.
+    /// Returns whether a channel is open and used for packets.
     pub fn is_carrying(&self, channel: usize) -> bool {
         let one = self.channels.get(channel).and_then(Option::as_ref);
         one.is_some_and(|one| one.link.is_open()) && self.is_open() && self.is_in(channel)
     }
 
-    /// Last error of a link that is not open.
+    /// Returns the last error of a link, unless the link is open.
     pub fn link_error(&self, channel: usize) -> Option<io::Error> {
         let one = self.channels.get(channel)?.as_ref()?;
         let gone_by = one.gone_by.filter(|_| !one.link.is_open());
         gone_by.map(io::Error::from_raw_os_error)
     }
 
-    /// Address of the other end of a channel.
+    /// Returns the address of a channel's other end, if known.
     pub fn remote(&self, channel: usize) -> Option<SocketAddr> {
         self.channels.get(channel)?.as_ref()?.link.remote()
     }
 
-    /// Retries lost links and probes all channels at once.
+    /// Retries lost links and probes all channels immediately.
     pub fn on_network_change(&mut self) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -502,7 +504,7 @@ impl End {
         }
     }
 
-    /// Forgets measurements of a rerouted path, and sends on it at once.
+    /// Forgets the measurements of a rerouted path, and sends on it immediately.
     pub fn forget_path(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.move_channel(id)?;
@@ -510,7 +512,7 @@ impl End {
         Ok(())
     }
 
-    /// Closes the links that use a lost local address.
+    /// Closes the links that use a removed local address.
     pub fn lose_address(&mut self, address: IpAddr) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -523,18 +525,18 @@ impl End {
     }
 }
 
-// Channels that are added, removed and moved.
+// Addition, removal and moving of channels.
 //
 // ```text
-//   id 0   socket, protocol channel 0      ids are slots of the protocol, equal at both ends
+//   id 0   socket, protocol channel 0      ids are equal at both ends
 //   id 1   no socket, no channel
 //   id 2   socket, protocol channel 2
 // ```
 //
 // A channel that the other end lacks is silent, and therefore not used. Packets in flight on a
-// removed channel are retransmitted, if lost packets are.
+// removed channel are retransmitted if retransmission is enabled.
 //
-// Invariant: a socket exists, or is being reopened, exactly for the channels of the protocol.
+// Invariant: each protocol channel, and no other, has a socket that is open or being reopened.
 
 impl End {
     /// Opens a channel, which is used once the other end has responded.
@@ -542,7 +544,7 @@ impl End {
         self.add_channel_by(id, plan, None)
     }
 
-    /// As [`Self::add_channel`], with an `opener` that supplies sockets.
+    /// Opens a channel like [`Self::add_channel`], with an `opener` that supplies sockets.
     pub fn add_channel_by(
         &mut self,
         id: usize,
@@ -566,12 +568,12 @@ impl End {
         Ok(())
     }
 
-    /// Moves a channel to another socket and forgets its path.
+    /// Moves a channel to another socket and forgets the old path.
     pub fn move_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         self.move_channel_by(id, plan, None)
     }
 
-    /// As [`Self::move_channel`], with an `opener` that supplies sockets.
+    /// Moves a channel like [`Self::move_channel`], with an `opener` that supplies sockets.
     pub fn move_channel_by(
         &mut self,
         id: usize,
@@ -609,14 +611,14 @@ impl End {
         Ok(())
     }
 
-    /// Sets the other end's address if unknown, and keeps the path's measurements.
+    /// Sets the other end's address if unknown, and keeps the path measurements.
     pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
         if let Some(one) = &mut self.channels[id] {
             one.lead(remote);
         }
     }
 
-    /// Whether a channel has this id.
+    /// Returns whether a channel has this id.
     pub fn is_there(&self, id: usize) -> bool {
         self.channels.get(id).is_some_and(Option::is_some)
     }
@@ -632,7 +634,7 @@ impl End {
     }
 }
 
-/// Opens a listening socket, which channels with this listening address share.
+/// Opens a listening socket, which channels with equal listening parameters share.
 fn listen_on(
     listeners: &mut Vec<Listener>,
     channel: usize,
@@ -655,8 +657,8 @@ fn forget_listener(listeners: &mut Vec<Listener>, channel: usize) {
 
 impl End {
     /// Processes connections without a channel. Handshakes are answered on the connection itself. A
-    /// connection is assigned to a channel when it delivers an authentic datagram newer than any
-    /// received on that channel.
+    /// connection is assigned to a channel when an authentic datagram arrives that is newer than
+    /// any received on that channel.
     fn admit(&mut self, now: Instant) {
         let Self { listeners, encapsulation, striping, sessions, channels, .. } = self;
         for listener in listeners {

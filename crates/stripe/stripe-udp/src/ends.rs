@@ -5,13 +5,13 @@
 //!   port 1 ══► order of time ─────┼─ from a known address of a peer: to its end    ──► ends
 //!                                 └─ from elsewhere: tried with keys, rate limited
 //!
-//!   turn: receive ──► active ends ──► transmit, a quantum each, in rotation ──► wait
+//!   turn: receive ──► active ends ──► transmit, a quantum each, round robin ──► wait
 //! ```
 //!
-//! A turn visits only ends that received something, have work due, or were modified.
+//! A turn visits only active ends: those that received something, have work due, or were modified.
 //!
-//! Invariants: no end sends more than a quantum before the others; unauthenticated input changes
-//! only counters.
+//! Invariants: no end sends more than a quantum per round; unauthenticated input changes only
+//! counters.
 
 mod places;
 mod unauthenticated;
@@ -38,26 +38,26 @@ use crate::wait::{Ready, Waiting, Wakeups};
 use unauthenticated::Unauthenticated;
 pub use unauthenticated::UnauthenticatedCounts;
 
-/// Bytes per end and round: half a millisecond at 1 Gbit/s, and the size of one call.
+/// Bytes per end and round: half a millisecond at 1 Gbit/s, and the size of one send call.
 const QUANTUM_BYTES: u64 = 1 << 16;
-/// Maximum number of rounds before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
+/// Maximum rounds before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
 const ROUNDS: usize = 64;
 
 /// Packet sources of all ends.
 pub trait Sources {
-    /// Type of the source of one end.
+    /// Type of a packet source.
     type One: Source;
 
-    /// Source of an end.
+    /// Returns the source of an end.
     fn of(&mut self, end: usize) -> &mut Self::One;
 }
 
 const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 
-/// Many ends on shared ports.
+/// Set of ends on shared ports.
 #[derive(Debug)]
 pub struct Ends {
-    /// Ends by number, boxed because a growing vector would leave copies of their keys behind.
+    /// Ends by number, boxed because a growing vector would leave copies of their keys in memory.
     all: Vec<Option<Box<End>>>,
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
@@ -85,8 +85,8 @@ fn named(ends: &mut [Option<Box<End>>], number: usize) -> Option<(usize, &mut En
 }
 
 impl Ends {
-    /// Creates a set of ends with this private key, and a minimum time between wake-ups. Sets the
-    /// thread's timer slack to a nanosecond.
+    /// Creates an empty set with this private key, and a minimum time between wake-ups. Sets the
+    /// thread's timer slack to 1 ns.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
@@ -104,7 +104,8 @@ impl Ends {
         })
     }
 
-    /// Opens an end at the lowest free number, on shared ports if it has a peer.
+    /// Opens an end at the lowest free number, on shared ports if it has a peer. Returns the
+    /// number.
     pub fn add(
         &mut self,
         plan: &EndPlan,
@@ -118,7 +119,7 @@ impl Ends {
         Ok(number)
     }
 
-    /// As [`Self::add`], with the given free number. Memory grows with the highest number.
+    /// Opens an end like [`Self::add`], at the free `number`. Memory grows with the highest number.
     pub fn add_by(
         &mut self,
         number: usize,
@@ -129,7 +130,7 @@ impl Ends {
         self.add_at(now(), number, plan, channels, epoch)
     }
 
-    /// As [`Self::add_by`], at a given time.
+    /// Opens an end like [`Self::add_by`], at a given time.
     pub fn add_at(
         &mut self,
         now: Instant,
@@ -167,12 +168,12 @@ impl Ends {
         Some(end)
     }
 
-    /// Returns an end.
+    /// Returns an end, if present.
     pub fn end(&self, number: usize) -> Option<&End> {
         self.all.get(number)?.as_deref()
     }
 
-    /// Returns an end for modification; it gets a turn.
+    /// Returns an end for modification, and makes it active.
     pub fn end_mut(&mut self, number: usize) -> Option<&mut End> {
         self.change(number);
         self.all.get_mut(number)?.as_deref_mut()
@@ -183,7 +184,7 @@ impl Ends {
         self.changed.push(number);
     }
 
-    /// Gives an end a turn.
+    /// Makes an end active.
     pub fn touch(&mut self, number: usize) {
         let is_there = self.all.get(number).is_some_and(Option::is_some);
         if is_there && !std::mem::replace(&mut self.is_active[number], true) {
@@ -191,7 +192,7 @@ impl Ends {
         }
     }
 
-    /// Ends that have a turn.
+    /// Returns the active ends.
     pub fn active(&self) -> &[usize] {
         &self.active
     }
@@ -201,7 +202,7 @@ impl Ends {
         self.receive_by(Moment::read);
     }
 
-    /// As [`Self::receive`], at a given time.
+    /// Receives like [`Self::receive`], at a given time.
     pub fn receive_at(&mut self, now: Instant) {
         self.receive_by(|| Moment::at(now));
     }
@@ -259,7 +260,7 @@ impl Ends {
     }
 
     fn take_batch(&mut self, place: usize) -> usize {
-        // Moved out, because processing the batch borrows all of `self`.
+        // Moved out, as processing the batch borrows all of `self`.
         let mut inbox = take(&mut self.ports[place].inbox);
         let port = Rc::clone(&self.ports[place].port);
         let datagrams = inbox.take().map_or(0, |batch| {
@@ -292,7 +293,7 @@ impl Ends {
         whose
     }
 
-    /// Next packet and its end; packets of each end are in order.
+    /// Returns the next packet and its end; packets of each end are in order.
     pub fn next_packet(&mut self) -> Option<(usize, Packet)> {
         while let Some(number) = self.active.get(self.given).copied() {
             let end = self.all[number].as_mut();
@@ -309,7 +310,7 @@ impl Ends {
         self.transmit_by(now, sources);
     }
 
-    /// As [`Self::transmit`], at a given time.
+    /// Sends like [`Self::transmit`], at a given time.
     pub fn transmit_at(&mut self, now: Instant, sources: &mut impl Sources) {
         self.transmit_by(|| now, sources);
     }
@@ -336,19 +337,18 @@ impl Ends {
                 has_more
             });
         }
-        // Ends that are still active are due at once, and become active again at the next
-        // reception.
+        // Ends with more work are due immediately, and become active again at the next reception.
         active.drain(..).for_each(|number| self.is_active[number] = false);
         self.active = active;
     }
 
-    /// Time of the next timeout.
+    /// Returns the time of the next timeout.
     pub fn timeout(&self) -> Instant {
         self.due_at.iter().copied().fold(NEVER, Instant::min)
     }
 
-    /// Waits for work, for one of `also`, or until `until`. Returns the descriptors of `also` that
-    /// may be readable.
+    /// Waits for work, for a descriptor in `also`, or until `until`. Returns the descriptors in
+    /// `also` that may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         self.follow(now());
         let mut waiting = self.waiting;
@@ -396,7 +396,7 @@ impl Ends {
             let has_own =
                 |number: &usize| self.all[*number].as_ref().is_some_and(|end| end.has_own());
             self.owning = (0..self.all.len()).filter(has_own).collect();
-            // The list and this call hold two references.
+            // Two references belong to the list and to this call.
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);
             for port in self.known.list() {
                 if !self.ports.iter().any(|one| Rc::ptr_eq(&one.port, &port)) {
@@ -413,12 +413,12 @@ impl Ends {
         }
     }
 
-    /// Counters of datagrams from unauthenticated sources.
+    /// Returns the counters of datagrams from unknown addresses.
     pub const fn unauthenticated(&self) -> &UnauthenticatedCounts {
         &self.unauthenticated.counts
     }
 
-    /// Counters of wake-ups.
+    /// Returns the wake-up counters.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }

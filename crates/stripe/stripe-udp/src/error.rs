@@ -1,12 +1,12 @@
-//! Errors, and their handling.
+//! Errors and their handling.
 //!
 //! | kernel error | meaning | handling |
 //! |---|---|---|
-//! | `EMSGSIZE` | longer than the interface takes | the protocol is notified and shrinks the channel |
-//! | `EAGAIN`, `ENOBUFS` | a local queue is full | as a loss in the network, which the controller sees |
-//! | `ENOTCONN`, or an invalid length in the stream | the connection is over | as below |
-//! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel goes out, and its socket is reopened when it is probed |
-//! | all others: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | refused on the way | counted; lasting silence takes the channel out |
+//! | `EMSGSIZE` | above the interface's MTU | the protocol is notified and shrinks the channel |
+//! | `EAGAIN`, `ENOBUFS` | a local queue is full | as a network loss, to which the congestion controller reacts |
+//! | `ENOTCONN`, or an invalid length in the stream | the connection is over | as in the next row |
+//! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel is taken out of use, and its socket is reopened for the next probe |
+//! | all others: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | refused in transit | counted; prolonged silence takes the channel out of use |
 
 use std::io;
 
@@ -21,10 +21,10 @@ pub enum OpenError {
     /// Invalid number of channels.
     #[error("channels: {0}")]
     Channels(#[from] SchedulerError),
-    /// More channels at the start than the maximum.
+    /// More initial channels than the maximum.
     #[error("channels: {channels} at the start, where at most {cap} can be; raise channels_max")]
     AboveCap {
-        /// Number of channels.
+        /// Initial number of channels.
         channels: usize,
         /// Maximum number of channels.
         cap: usize,
@@ -35,9 +35,9 @@ pub enum OpenError {
     /// Longest packet that does not fit a datagram.
     #[error("longest packet: {longest_bytes} bytes, of at most {bytes_max} that fit a datagram")]
     LongestPacket {
-        /// Requested length.
+        /// Requested length in bytes.
         longest_bytes: u32,
-        /// Maximum possible length.
+        /// Maximum length in bytes.
         bytes_max: usize,
     },
     /// Mixed kinds of channels, or unsuitable options.
@@ -46,7 +46,7 @@ pub enum OpenError {
     /// No random bytes available.
     #[error(transparent)]
     Randomness(#[from] gingham_stripe_crypt::NoRandomness),
-    /// A socket could not be opened.
+    /// Socket that could not be opened.
     #[error("channel {channel}: {error}")]
     Socket {
         /// Channel id.
@@ -54,10 +54,10 @@ pub enum OpenError {
         /// Kernel error.
         error: io::Error,
     },
-    /// Two ends have the same peer.
+    /// Second end with the same peer.
     #[error("peer {0}: there is an end for it already")]
     SamePeer(PublicKey),
-    /// Number of an existing end.
+    /// Number that an existing end uses.
     #[error("there is an end {0} already")]
     Taken(usize),
     /// Timer slack that could not be set.
@@ -68,16 +68,16 @@ pub enum OpenError {
 /// Error of adding or moving a channel.
 #[derive(Debug, thiserror::Error)]
 pub enum SlotError {
-    /// Invalid slot: absent, taken, or free.
+    /// Invalid channel id: out of range, in use, or free.
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    /// Channel of another kind than the others.
+    /// Channel of a different kind than the other channels.
     #[error("channel {id}: all are over UDP, or all over Ethernet, with offload or without")]
     Kind {
         /// Channel id.
         id: usize,
     },
-    /// A socket could not be opened.
+    /// Socket that could not be opened.
     #[error("channel {id}: {error}")]
     Socket {
         /// Channel id.

@@ -1,16 +1,16 @@
-//! A channel over Ethernet frames with unmodified packets.
+//! A channel over Ethernet, with unmodified packets.
 //!
 //! ```text
 //!   | to 6 | from 6 | EtherType of packets 2  | IP packet            |
 //!   | to 6 | from 6 | EtherType of messages 2 | protocol message     |
 //! ```
 //!
-//! With offload (veth), packets are as long as the kernel assembles them, with segmentation
-//! metadata beside them (`PACKET_VNET_HDR`). The kernel can only segment a frame with the EtherType
-//! of IP; on the wire it has that of packets.
+//! With offload (veth), packets have the length to which the kernel coalesces them, and carry
+//! segmentation metadata (`PACKET_VNET_HDR`). The kernel can only segment a frame with an IP
+//! EtherType, which is changed to the EtherType of packets on the wire.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1; packet(7); RFC 9542, section 2.1
-//! (EtherTypes for local experiments); virtio 1.3, section 5.1.6 (the header of segments).
+//! (EtherTypes for local experiments); virtio 1.3, section 5.1.6 (segmentation metadata).
 
 mod address;
 mod filter;
@@ -39,14 +39,14 @@ use sending::Sender;
 
 const HEADER_BYTES: usize = 14;
 const MESSAGE_ROOM_BYTES: usize = 256;
-/// Longest IP packet, jumbograms excepted.
+/// Longest IP packet without the jumbogram option, in bytes.
 const WHOLE_BYTES: usize = 65_535;
-/// Frames per call: 1 Gbit/s delivers this many in three quarters of a millisecond.
+/// Frames per call, which 1 Gbit/s delivers in 0.75 ms.
 const FRAMES: usize = 64;
-/// Frames per call with offload; each has some forty segments.
+/// Frames per call with offload; each has about forty segments.
 const WHOLE_FRAMES: usize = 16;
 
-/// Channel over Ethernet.
+/// Parameters of a channel over Ethernet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EthernetPlan {
     /// Local interface.
@@ -55,11 +55,11 @@ pub struct EthernetPlan {
     pub peer: MacAddress,
     /// EtherTypes, equal at both ends.
     pub ether_types: EtherTypes,
-    /// Longest packet that a frame carries, in bytes.
+    /// Longest packet in a frame, in bytes.
     pub longest_bytes: u32,
     /// Whether the interface passes frames longer than its MTU unsegmented.
     pub is_offloaded: bool,
-    /// Send buffer in bytes; the pipe waits when it is full.
+    /// Send buffer size in bytes; transmission pauses while it is full.
     pub waiting_bytes: usize,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct EthernetLink {
 struct Open {
     sender: Sender,
     receiver: Receiver,
-    /// Sockets that announce the EtherTypes as used, and receive nothing.
+    /// Sockets that mark the EtherTypes as used, and receive nothing.
     _claims: [Socket; 2],
 }
 
@@ -145,7 +145,7 @@ impl Open {
     }
 }
 
-/// Socket that announces an EtherType, and receives nothing.
+/// Opens a socket that marks an EtherType as used, and receives nothing.
 fn muted(interface: &Interface, ether_type: u16) -> io::Result<Socket> {
     // The kernel expects network byte order (packet(7)).
     let protocol = Protocol::from(i32::from(ether_type.to_be()));

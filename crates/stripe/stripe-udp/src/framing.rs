@@ -1,4 +1,4 @@
-//! Datagrams: a header in clear, and a body, sealed if there is a key.
+//! Datagrams: a clear header and a body, which is encrypted if there is a key.
 //!
 //! ```text
 //!   | header, 8 bytes: data     | sequence 4       | packet  | check 16 |
@@ -7,26 +7,26 @@
 //!   |<------- in clear -------->|<------------- sealed ------------->|
 //! ```
 //!
-//! `check` exists only with a key (`gingham_stripe_crypt`). Without a key: isolated networks and
-//! tests.
+//! `check` exists only with a key (`gingham_stripe_crypt`). Operation without a key is for isolated
+//! networks and tests.
 //!
-//! Invariant: any bytes yield a frame or nothing.
+//! Invariant: any received bytes yield a frame or nothing.
 
 use gingham_stripe::{
     Content, Epoch, HEADER_BYTES, Header, MessageNumbers, Messages, TAG_BYTES_MAX, Tag,
 };
 use gingham_stripe_crypt::{Discard, Peer};
 
-/// Maximum overhead in bytes: that of a copy, with a key.
+/// Maximum overhead in bytes: for a retransmission, with a key.
 pub const OVERHEAD_BYTES_MAX: usize = TAG_BYTES_MAX + Peer::CHECK_BYTES;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Frame<'a> {
-    /// A packet, or a copy according to its tag.
+    /// A tagged packet; the tag tells whether it is a retransmission.
     Data(Tag, &'a [u8]),
-    /// A packet without a tag, and the length charged for it.
+    /// An untagged packet, and the length charged for it.
     Packet { length_bytes: usize, packet: &'a [u8] },
-    /// One or more messages from either end, and the channel that the datagram names, if any.
+    /// One or more messages, and the channel named by the datagram, if any.
     Messages(Option<usize>, Messages<'a>),
 }
 
@@ -72,8 +72,8 @@ impl Framing {
         tag.length() + packet_bytes + self.check_bytes()
     }
 
-    /// Length of a datagram of messages, padded to a tagged packet of `bytes_min` bytes: it passes
-    /// only where the packet does.
+    /// Returns the length of a datagram of messages, padded to the length of a tagged packet of
+    /// `bytes_min` bytes, so that a path with a smaller MTU drops both.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }
@@ -90,8 +90,7 @@ impl Framing {
         buffer.extend_from_slice(&self.numbers.header(channel, epoch).to_bytes());
         buffer.extend_from_slice(messages);
         buffer.resize(from + datagram_bytes - self.check_bytes(), 0);
-        // A receiver responds to messages of a sender, but no end responds to a receiver's
-        // messages.
+        // A receiver responds to a sender's messages, but no end responds to a receiver's messages.
         let mut parsed = Messages::new(messages).flatten();
         let is_answer = !parsed.any(|message| message.kind.is_from_sender());
         match &mut self.peer {
@@ -106,8 +105,8 @@ impl Framing {
         }
     }
 
-    /// Decrypts a datagram in place. Also returns whether it is authentic and newer than all
-    /// earlier ones; then its channel's other end is at its source.
+    /// Decrypts a datagram in place. Also returns whether the datagram is authentic and the newest,
+    /// so that its source is the channel's other end.
     pub(crate) fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let Some(peer) = &mut self.peer else {
             let (header, behind) = Header::parse(datagram).ok()?;
@@ -125,14 +124,16 @@ impl Framing {
         Some((frame?, is_newest))
     }
 
-    /// As [`Self::open`], without counting failures, since the datagram may be from another peer.
+    /// Opens a datagram like [`Self::open`], but does not count failures, as the datagram may be
+    /// from another peer.
     pub(crate) fn try_open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let (header, behind, is_newest) = self.peer.as_mut()?.try_open(datagram).ok()?;
         Some((Frame::parse(header, behind)?, is_newest))
     }
 }
 
-/// Whether the datagram contains unsealed messages; unsealed packets cannot be recognised.
+/// Returns whether the datagram contains unencrypted messages; unencrypted packets cannot be
+/// recognised.
 pub(crate) fn is_in_clear(datagram: &[u8]) -> bool {
     Header::parse(datagram).is_ok_and(|(header, behind)| {
         let first = Messages::new(behind).next();
@@ -222,7 +223,8 @@ mod tests {
         }
     }
 
-    /// A shorter probe could bring back into use a channel that loses packets of this length.
+    /// Checks probe lengths. A shorter probe could return a channel to use that loses packets of
+    /// this length.
     #[test]
     fn probe_is_as_long_as_the_lost_packet() {
         let tag = Tag::default();

@@ -1,8 +1,8 @@
-//! Received batches with the kernel's timestamps.
+//! Received batches with kernel timestamps.
 //!
 //! ```text
 //!   batch 0  | datagram | datagram | dat. |   at 17.2 ms     datagrams coalesced by the kernel
-//!   batch 1  | datagram |                     at 17.5 ms     share one time
+//!   batch 1  | datagram |                     at 17.5 ms     have one timestamp
 //! ```
 
 use std::io;
@@ -50,7 +50,7 @@ pub(crate) struct Inbox {
 }
 
 impl std::fmt::Debug for Inbox {
-    /// Omits the contents of the buffers, a megabyte.
+    /// Formats the state without the buffers, which are a megabyte long.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { next, filled, empty_at, .. } = self;
         f.debug_struct("Inbox")

@@ -1,5 +1,5 @@
-//! The striping protocol over sockets: UDP, TCP or Ethernet frames, one link per channel, in
-//! batches with the kernel's timestamps.
+//! The striping protocol over UDP, TCP or Ethernet sockets, one link per channel, in batches with
+//! kernel timestamps.
 //!
 //! ```text
 //!               striping (sender and receiver of the protocol)
@@ -8,13 +8,13 @@
 //!   packets ◄── in order ◄─ inbox ◄── links, in order of the kernel's timestamps
 //! ```
 //!
-//! An [`End`] belongs to one thread. A `link` carries a channel; over UDP `framing` defines the
-//! datagram, sealed by `gingham_stripe_crypt`, and over Ethernet a packet is `bare`.
+//! An [`End`] belongs to one thread. `framing` defines the datagrams over UDP and TCP, encrypted by
+//! `gingham_stripe_crypt`, `bare` the frames over Ethernet.
 //!
-//! A datagram read late does not count as late, because the kernel timestamps arrivals.
+//! Delayed reading of a datagram does not affect its arrival time, which is a kernel timestamp.
 //!
-//! Invariants: time as seen by the protocol never decreases; no allocation per packet once buffers
-//! exist, and buffers are bounded.
+//! Invariants: the protocol's time never decreases; buffers are bounded, and no memory is allocated
+//! per packet once they exist.
 
 #![cfg(target_os = "linux")]
 

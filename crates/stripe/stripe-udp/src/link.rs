@@ -3,11 +3,11 @@
 //! ```text
 //!   channel ── send a run ──► link ── UDP, a port per channel
 //!           ◄─ batches, each      ├── TCP, a connection per channel
-//!              with its stamp     └── Ethernet, frames of two EtherTypes
+//!              with a timestamp   └── Ethernet, frames of two EtherTypes
 //! ```
 //!
-//! Invariants: a batch came from the other end of its channel, or is marked as foreign; a link
-//! takes runs whole and in order, or returns how much of one it took.
+//! Invariants: a batch is from the channel's other end, or marked as foreign; a link accepts
+//! complete runs in order, or returns how much of a run it accepted.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,7 +25,7 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, ChannelPlan, Opener};
 use crate::tcp::{Connection, TcpLink, TcpPlan};
 
-/// Link of a channel.
+/// Link parameters of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkPlan {
     /// UDP.
@@ -71,8 +71,8 @@ impl LinkPlan {
         }
     }
 
-    /// Length of the headers on the wire, in bytes. Over TCP, each datagram counts as a segment,
-    /// since only the kernel knows the real segments.
+    /// Returns the length of the headers per datagram on the wire, in bytes. Over TCP, each
+    /// datagram counts as a segment, since only the kernel knows the real segments.
     pub(crate) fn wire_bytes(&self) -> u32 {
         if let Self::Tcp(plan) = self { plan.wire_bytes() } else { self.header_bytes() }
     }
@@ -81,7 +81,7 @@ impl LinkPlan {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Kind of link; a pipe cannot mix kinds.
+    /// Returns the kind of link, which is equal for all channels of a pipe.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
             Self::Udp(_) | Self::Tcp(_) | Self::Memory(_) => LinkKind::Datagrams,
@@ -104,17 +104,17 @@ pub(crate) enum Payload {
     Messages,
 }
 
-/// Received batch: datagrams of one length, except a shorter last one.
+/// Received batch: datagrams of one length, except that the last may be shorter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
-    /// Timestamp of the kernel on the realtime clock.
+    /// Kernel timestamp on the realtime clock.
     pub(crate) stamp: Option<Duration>,
     pub(crate) bytes: usize,
     pub(crate) stride: usize,
     pub(crate) payload: Payload,
     pub(crate) is_ours: bool,
     pub(crate) from: Option<SocketAddr>,
-    /// ECN field, known only over UDP.
+    /// ECN field, only known over UDP.
     pub(crate) ecn: u8,
 }
 
@@ -142,8 +142,8 @@ macro_rules! either {
 }
 
 impl Link {
-    /// Opens a link on a port that may be shared; over UDP or TCP, `opener` supplies the socket, if
-    /// given.
+    /// Opens a link on a port that may be shared; over UDP and TCP, an optional `opener` supplies
+    /// the socket.
     pub(crate) fn open(
         plan: LinkPlan,
         (buffers, ports): (BufferPlan, &Ports),
@@ -245,7 +245,7 @@ impl Link {
         }
     }
 
-    /// Descriptor that becomes writable when a full link has room again.
+    /// Returns the descriptor that becomes writable when a full link has room again.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(_) => None,
@@ -257,7 +257,7 @@ impl Link {
     pub(crate) fn segments_max(&self) -> usize {
         match self {
             Self::Udp(link) => link.segments_max(),
-            // One send call takes as many datagrams as a receive batch.
+            // A send call accepts as many datagrams as a receive batch.
             Self::Tcp(_) | Self::Ethernet(_) => self.batches().count,
         }
     }
@@ -274,7 +274,7 @@ impl Link {
         either!(self, link => link.send(run, from))
     }
 
-    /// Whether datagrams that a full link does not accept wait instead of being lost.
+    /// Returns whether a full link queues datagrams instead of dropping them.
     pub(crate) const fn waits(&self) -> bool {
         matches!(self, Self::Tcp(_) | Self::Ethernet(_))
     }
@@ -303,7 +303,7 @@ impl Link {
         }
     }
 
-    /// Sends one datagram; over TCP, address and class are those of the connection.
+    /// Sends one datagram; over TCP, the connection determines address and class.
     pub(crate) fn send_one(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.send_one(to, message, class),

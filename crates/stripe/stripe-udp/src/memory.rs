@@ -1,11 +1,11 @@
-//! Ports in memory that replace UDP sockets, for drivers of ends in virtual time.
+//! In-memory ports that replace UDP sockets, for tests and simulations in virtual time.
 //!
 //! ```text
 //!   end ── send ──► sent ──► [`MemoryPort`], the driver
 //!       ◄─ receive ─ came ◄──
 //! ```
 //!
-//! Invariant: no code here reads a clock or blocks.
+//! Invariant: no function reads a clock or blocks.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -19,24 +19,24 @@ use nix::errno::Errno;
 
 use crate::link::{Arrival, Payload};
 
-/// Parameters of a link in memory.
+/// Parameters of an in-memory link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// Port.
     pub port: MemoryPort,
-    /// Address of the other end, or unspecified.
+    /// Address of the other end, unspecified if unknown.
     pub remote: SocketAddr,
 }
 
 impl MemoryPlan {
-    /// Length of IPv4 and UDP headers, counted though they are absent.
+    /// Length of IPv4 and UDP headers, counted although they are absent.
     pub(crate) const HEADER_BYTES: u32 = 20 + 8;
 }
 
-/// Datagram in a memory port.
+/// Datagram of an in-memory port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Destination if sent, source if received.
+    /// Destination of a sent datagram, source of a received one.
     pub address: SocketAddr,
     /// Payload.
     pub bytes: Vec<u8>,
@@ -74,17 +74,17 @@ impl MemoryPort {
         self.0.borrow_mut().is_there = is_there;
     }
 
-    /// Delivers a datagram, which arrives no earlier than the previous one.
+    /// Delivers a datagram, which must not arrive earlier than the previous one.
     pub fn put(&self, at: Instant, datagram: Datagram) {
         self.0.borrow_mut().came.push_back((at, datagram));
     }
 
-    /// Discards received datagrams, as when a process ends.
+    /// Discards received datagrams, as at the end of a process.
     pub fn forget(&self) {
         self.0.borrow_mut().came.clear();
     }
 
-    /// Takes the datagrams sent since the last call.
+    /// Removes and returns the datagrams sent since the last call.
     pub fn take(&self) -> Vec<Datagram> {
         std::mem::take(&mut self.0.borrow_mut().sent)
     }

@@ -1,4 +1,5 @@
-//! Bundles of outgoing messages: those of one channel, and reports of channels with similar delay.
+//! Bundles of outgoing messages: messages of one channel, and reports of channels with similar
+//! delay.
 //!
 //! ```text
 //!   report of channel 0 ─┐
@@ -6,15 +7,15 @@
 //!   marker of channel 1 ──► | marker 1 |              alone
 //! ```
 //!
-//! A report names its channel and may go on another; a marker must stay in its place among the
-//! packets of its channel. Reports rotate among similar channels: a dead channel cannot withhold
-//! them for long.
+//! A report names its channel, and any channel may carry it; a marker must stay in its position
+//! among its channel's packets. Reports rotate among similar channels, so that a dead channel
+//! delays them only briefly.
 //!
 //! Invariant: messages for a channel are sent in order, except reports.
 
 use gingham_stripe::{Epoch, Message};
 
-/// Maximum length of a bundle; every path carries it (RFC 9000, section 14).
+/// Maximum length of a bundle in bytes; every path carries it (RFC 9000, section 14).
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
 #[derive(Clone, Debug, Default)]
@@ -27,10 +28,10 @@ struct Bundle {
 pub(crate) struct Messages {
     bundles: Vec<Bundle>,
     reports: Vec<(usize, Message)>,
-    /// Channels whose reports share one bundle, as a bit mask, and the channel that carries it.
+    /// Bit mask of channels whose reports share a bundle, and the channel that carries it.
     together: (u64, usize),
     turn: usize,
-    /// Whether this turn was used; the rotation then advances when no report is left.
+    /// Whether this turn was used; the rotation then advances once no report is left.
     is_used: bool,
 }
 
@@ -106,8 +107,8 @@ mod tests {
         Message { epoch, channel, channels: 4, kind }
     }
 
-    /// Reports of channels 0, 1 and 3 are sent on channel 0, then 1, then 3, then 0 again, and
-    /// those of channel 2 on channel 2.
+    /// Checks that reports of channels 0, 1 and 3 are sent on channel 0, then 1, then 3, then 0
+    /// again, and reports of channel 2 on channel 2.
     #[test]
     fn reports_of_similar_channels_are_sent_on_one_in_turn() {
         let mut messages = Messages::new(4);

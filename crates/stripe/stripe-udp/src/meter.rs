@@ -1,22 +1,22 @@
-//! Meters of a channel's traffic.
+//! Traffic meters of channels.
 //!
-//! Datagrams count with their IP and UDP headers, in both directions. Datagrams that the meter does
-//! not grant are dropped before sending, and the channel is taken out of use. Received datagrams
-//! are only counted.
+//! Sent and received datagrams count, including IP and UDP headers. If the meter does not grant a
+//! datagram to be sent, it is dropped, and the channel is taken out of use.
 
 use std::fmt::Debug;
 
 use crate::run::Run;
 
-/// Counter and limiter of a channel's traffic.
+/// Traffic counter and limiter of a channel.
 pub trait Meter: Debug + Send {
-    /// Grants some or all of `datagrams` datagrams, and counts those granted as sent.
+    /// Grants up to `datagrams` datagrams, and counts the granted ones as sent. Returns their
+    /// number.
     fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64;
 
-    /// Counts received bytes, with headers.
+    /// Counts received bytes, including headers.
     fn came(&mut self, bytes: u64);
 
-    /// Total number of bytes counted.
+    /// Returns the total number of bytes counted.
     fn used(&self) -> u64;
 }
 
@@ -88,7 +88,8 @@ mod tests {
         }
     }
 
-    /// Each datagram has 28 bytes of headers; 10 empty datagrams are received.
+    /// Checks the counted bytes. Each datagram has 28 bytes of headers; 10 empty datagrams are
+    /// received.
     #[test]
     fn only_granted_bytes_are_sent() {
         for (left, datagrams, bytes) in

@@ -1,10 +1,10 @@
-//! Reorder buffers of channels over UDP.
+//! Reorder buffers of UDP channels.
 //!
 //! ```text
-//!   socket ──► frames ──► reorder buffer of the channel ──► receiver
+//!   socket ──► frames ──► channel's reorder buffer ──► receiver
 //! ```
 //!
-//! Frames that arrive in order pass without delay ([`ChannelOrder`]).
+//! Frames in order pass without delay ([`ChannelOrder`]).
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::striping::Packet;
 #[derive(Debug)]
 pub(crate) struct Ordering {
     options: Option<OrderOptions>,
-    /// Reorder buffers; each is allocated when its channel first receives something.
+    /// Reorder buffers by channel, allocated on first reception.
     channels: Vec<Option<Box<Line>>>,
 }
 
@@ -49,7 +49,7 @@ impl Ordering {
         (tag, length_bytes, packet): (Tag, u32, Packet),
     ) -> Option<Packet> {
         let Some(line) = self.line(usize::from(tag.channel), epoch) else { return Some(packet) };
-        // The buffer counts what it discards.
+        // The buffer counts discards.
         let _: Result<(), Discard> = line.order.handle_packet(now, tag, length_bytes, packet);
         None
     }

@@ -4,10 +4,10 @@
 //!   | data, 3 of 7 sent | marker | report |     new messages are appended
 //! ```
 //!
-//! In strict order the pipe waits, and a marker is queued, because it must follow the packets that
-//! it describes.
+//! In strict order, packets wait until the link has room; a marker is queued, because it must
+//! follow the packets that it describes.
 //!
-//! Invariants: no datagram waits longer than [`WAIT`]; no allocation once buffers exist.
+//! Invariants: no datagram is queued for longer than [`WAIT`]; no allocation once buffers exist.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::run::Run;
 /// Maximum queued runs: messages of more than a second if none is sent.
 const RUNS_MAX: usize = 256;
 
-/// Time without progress before a run is dropped; by then, the sender has repeated its contents.
+/// Time without progress before a run is dropped; the sender has then repeated its contents.
 const WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Queues the datagrams of a run and empties it; returns the number dropped for lack of space.
+    /// Queues and removes the datagrams of a run; returns the number dropped for lack of space.
     pub(crate) fn push(&mut self, run: &mut Run) -> u64 {
         if self.runs.len() == RUNS_MAX {
             let lost = run.datagrams as u64;

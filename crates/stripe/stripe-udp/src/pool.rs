@@ -7,27 +7,27 @@
 //!   free, 1,464      | | | | |
 //! ```
 //!
-//! A buffer is as long as its packet, rounded up to [`STEP_BYTES`]: a short packet takes little
-//! memory, and counts little against memory limits (`gingham_stripe::Charge`).
+//! The buffer length is the packet length, rounded up to [`STEP_BYTES`], so that short packets take
+//! little of the memory limits (`gingham_stripe::Charge`).
 //!
-//! Invariant: no buffer is allocated while a free one has the required length.
+//! Invariant: a buffer is only allocated if no free buffer has the required length.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Maximum bytes of free buffers: 130 ms at 1 Gbit/s, longer than a lost packet is awaited on most
-/// paths.
+/// Maximum bytes of free buffers: 130 ms at 1 Gbit/s, longer than the wait for a lost packet on
+/// most paths.
 const FREE_BYTES_MAX: usize = 16 << 20;
 
-/// Granularity of allocators on 64-bit machines.
+/// Allocation granularity in bytes on 64-bit machines.
 const STEP_BYTES: usize = 16;
 
-/// Shortest buffer: two steps, less the allocator's header of 8 bytes.
+/// Shortest buffer: two steps, minus the allocator's header of 8 bytes.
 const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
 
-/// Pool of buffers, shared by its clones.
+/// Pool of buffers; clones share them.
 #[derive(Clone)]
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
@@ -40,7 +40,7 @@ struct Free {
 }
 
 impl Free {
-    /// Index of the shortest length class whose buffers hold `bytes` bytes.
+    /// Returns the index of the shortest length class for `bytes` bytes.
     const fn place(bytes: usize) -> usize {
         bytes.saturating_sub(SHORTEST_BYTES).div_ceil(STEP_BYTES)
     }
@@ -107,7 +107,7 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// Buffer with the bytes of a packet, recycled when dropped.
+/// Packet buffer, which returns to the pool when dropped.
 pub struct Buffer {
     bytes: Vec<u8>,
     pool: Pool,
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Room is made only by evicting buffers of other lengths.
+    /// Checks that only buffers of other lengths are evicted.
     #[test]
     fn free_buffers_are_bounded() {
         let third = FREE_BYTES_MAX / 3 - STEP_BYTES;

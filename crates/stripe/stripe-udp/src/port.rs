@@ -1,4 +1,4 @@
-//! A UDP port, used by one channel or many.
+//! A UDP port, used by one or more channels.
 
 use std::cell::RefCell;
 use std::io::{self, IoSliceMut};
@@ -44,8 +44,8 @@ impl PortPlan {
         })
     }
 
-    /// Sizes of receive batches. In memory, each datagram has its own buffer, at least an Ethernet
-    /// frame long.
+    /// Returns the size of receive batches. In memory, each datagram has its own buffer, at least
+    /// an Ethernet frame long.
     const fn batches(&self) -> Batches {
         match self {
             Self::Socket(_) => BATCHES,
@@ -98,7 +98,7 @@ impl Port {
     ) -> io::Result<Self> {
         let open = plan.open(&buffers, (opener.as_ref(), Opening::Waits))?;
         // A reopened socket must keep the port number chosen by the kernel, because the other end
-        // accepts nothing from elsewhere.
+        // accepts no other source.
         if let (PortPlan::Socket(plan), Open::Socket(socket)) = (&mut plan, &open) {
             plan.local.set_port(socket.local()?.port());
         }
@@ -153,7 +153,7 @@ impl Port {
         }
     }
 
-    /// Sends a run: datagrams of one length, except a shorter last one.
+    /// Sends a run: datagrams of one length, except that the last may be shorter.
     fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
         match self.open.as_mut().ok_or(io::ErrorKind::NotConnected)? {
             Open::Socket(socket) => socket.send(to, bytes, segment_bytes),
@@ -283,7 +283,6 @@ impl UdpLink {
         self.with_mut(Port::close);
     }
 
-    /// Closes the socket, unless the port is shared.
     pub(crate) fn release(&mut self) {
         if let Held::Own(port) = &mut self.held {
             port.close();
@@ -294,7 +293,7 @@ impl UdpLink {
         self.with(Port::is_open)
     }
 
-    /// Descriptor of the socket, unless the port is shared.
+    /// Returns the socket descriptor, unless the port is shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.held {
             Held::Own(port) => port.fd(),
@@ -302,7 +301,7 @@ impl UdpLink {
         }
     }
 
-    /// Sizes of receive batches; none on a shared port, whose owner receives.
+    /// Returns the size of receive batches; zero on a shared port, whose owner receives.
     pub(crate) fn batches(&self) -> Batches {
         match &self.held {
             Held::Own(port) => port.batches(),
@@ -353,12 +352,12 @@ impl UdpLink {
     }
 }
 
-/// Compares addresses, ignoring flow labels, scopes and IPv4 mapping.
+/// Returns whether two addresses are equal, ignoring flow labels, scopes and IPv4 mapping.
 pub(crate) fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     plain(one) == plain(other)
 }
 
-/// Removes flow label and scope from an address, and turns IPv4-mapped IPv6 into IPv4.
+/// Removes flow label and scope from an address, and converts IPv4-mapped IPv6 to IPv4.
 pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

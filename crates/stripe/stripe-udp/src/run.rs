@@ -1,8 +1,8 @@
-//! Datagrams of one length, except a shorter last one, sent in one call on a channel.
+//! Datagrams sent on a channel in one call: all of one length, except that the last may be shorter.
 
 use crate::link::Payload;
 
-/// Largest UDP payload over IPv4.
+/// Largest UDP payload over IPv4, in bytes.
 pub(crate) const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
 
 #[derive(Debug, Default)]

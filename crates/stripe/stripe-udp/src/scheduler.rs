@@ -1,28 +1,28 @@
-//! Schedulers of a pipe's channels.
+//! Channel schedulers of a pipe.
 
 use std::num::NonZeroU8;
 
 use gingham_fairq::{CHANNELS_MAX, GeneralisedRoundRobin, SchedulerError, SurplusRoundRobin};
 use gingham_stripe::{PacketRounds, Rounds};
 
-/// Scheduler of the channels; in free order it only determines the active channels.
+/// Channel scheduler; in free order it only determines the active channels.
 pub(crate) type Scheduler = Rounds<CHANNELS_MAX>;
 
-/// Scheduler of both ends; the sender's plan prevails, because markers carry it.
+/// Scheduler of both ends. Markers convey the sender's plan, which prevails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SchedulerPlan {
-    /// Surplus round robin; quanta follow the measured rates.
+    /// Surplus round robin with quanta that follow the measured rates.
     #[default]
     Even,
-    /// Surplus round robin with these bytes per round for each channel, at least the longest
-    /// packet.
+    /// Surplus round robin with fixed quanta: bytes per round for each channel, at least the
+    /// longest packet.
     Surplus(Vec<u32>),
-    /// Round robin with these packets per round.
+    /// Round robin with this number of packets per round for each channel.
     Packets(Vec<u32>),
 }
 
 impl SchedulerPlan {
-    /// Packets per round in the ratio of small integers closest to these shares.
+    /// Returns packets per round in the ratio of small integers closest to `shares`.
     pub fn closest(shares: &[u32]) -> Result<Self, SchedulerError> {
         let rates: Vec<u64> = shares.iter().copied().map(u64::from).collect();
         let ratio = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates, SLOWEST_PACKETS_MAX)?;
@@ -45,7 +45,7 @@ impl SchedulerPlan {
     }
 }
 
-/// Maximum packets per round of the slowest channel: rounds stay short.
+/// Maximum packets per round of the slowest channel, which limits the length of rounds.
 const SLOWEST_PACKETS_MAX: NonZeroU8 = NonZeroU8::new(16).expect("it is not 0");
 
 #[cfg(test)]

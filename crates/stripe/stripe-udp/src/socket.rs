@@ -1,13 +1,13 @@
-//! A UDP socket with batches in both directions.
+//! UDP sockets with batches in both directions.
 //!
-//! Runs are sent as one (`UDP_SEGMENT`), and datagrams coalesced by the kernel are received as one
-//! (`UDP_GRO`), several of those per call (`recvmmsg`).
+//! A call sends a whole run (`UDP_SEGMENT`), and receives several batches (`recvmmsg`) of datagrams
+//! coalesced by the kernel (`UDP_GRO`).
 //!
-//! Datagrams are never fragmented (`IP_PMTUDISC_PROBE`, set by `quinn-udp`). The kernel refuses a
-//! datagram too long for the interface; the network loses one too long for the path. ICMP messages,
-//! which anyone can forge, have no influence.
+//! Datagrams are never fragmented (`IP_PMTUDISC_PROBE`, set by `quinn-udp`). The kernel rejects
+//! datagrams longer than the interface's MTU; the network drops datagrams longer than the path MTU.
+//! ICMP messages, which can be forged, are ignored.
 //!
-//! Sockets are not connected, because peers may move.
+//! Sockets are not connected, because peers may change their address.
 
 mod sending;
 
@@ -28,18 +28,18 @@ use sending::Sending;
 /// Parameters of a channel over UDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelPlan {
-    /// Local address, or unspecified.
+    /// Local address, possibly unspecified.
     pub local: SocketAddr,
-    /// Interface for all traffic.
+    /// Interface for all traffic; `None` follows the routing table.
     pub interface: Option<String>,
     /// Mark for routing and filter rules (`SO_MARK`); requires `CAP_NET_ADMIN`.
     pub mark: Option<u32>,
-    /// Address of the other end, or unspecified to learn it.
+    /// Address of the other end; if unspecified, it is learned.
     pub remote: SocketAddr,
 }
 
 impl ChannelPlan {
-    /// Longest IP packet of the route, if known to the kernel; only for IPv4.
+    /// Returns the MTU of the route in bytes, if known to the kernel; only for IPv4.
     pub fn path_mtu(&self) -> io::Result<Option<usize>> {
         if self.remote.ip().is_unspecified() {
             return Ok(None);
@@ -50,7 +50,7 @@ impl ChannelPlan {
         Ok(mtu.and_then(|mtu| usize::try_from(mtu).ok()))
     }
 
-    /// Source address of datagrams to the other end.
+    /// Returns the source address of datagrams to the other end.
     pub fn source(&self) -> io::Result<IpAddr> {
         if self.remote.ip().is_unspecified() {
             return Err(io::ErrorKind::NotConnected.into());
@@ -61,7 +61,7 @@ impl ChannelPlan {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// Connected socket, for which the kernel has looked up the route.
+    /// Returns a connected socket, for which the kernel has looked up the route.
     fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
@@ -91,7 +91,7 @@ impl ChannelPlan {
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let bytes = buffers.bytes();
-        // The kernel caps the size at its limit.
+        // The kernel limits the size.
         socket.set_recv_buffer_size(bytes)?;
         socket.set_send_buffer_size(bytes)?;
         socket.bind(&self.local.into())?;
@@ -106,7 +106,7 @@ pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>)
     mark.map_or(Ok(()), |mark| socket.set_mark(mark))
 }
 
-/// Sizes of socket buffers.
+/// Parameters from which socket buffer sizes are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
     /// Maximum data rate in bytes per second.
@@ -118,8 +118,8 @@ pub struct BufferPlan {
 }
 
 impl Default for BufferPlan {
-    /// Covers 1 Gbit/s for 20 ms, the longest wake-up delay observed beside busy processes. The
-    /// maximum of 4 MiB is available to privileged processes without the administrator.
+    /// Returns buffers for 1 Gbit/s and 20 ms, the longest wake-up delay observed on a busy
+    /// machine. The maximum of 4 MiB is available to privileged processes without configuration.
     fn default() -> Self {
         Self { bytes_per_second: 125_000_000, delay: Duration::from_millis(20), bytes_max: 4 << 20 }
     }
@@ -132,30 +132,30 @@ impl BufferPlan {
     }
 }
 
-/// Minimum buffer size: one run.
+/// Minimum buffer size in bytes: one run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
-/// Receive batches. At 1 Gbit/s an uncoalesced batch arrives every 12 us: 16 take less than a
-/// wake-up costs. A coalesced batch is at most an IP packet.
+/// Size of receive batches. At 1 Gbit/s, an uncoalesced batch arrives every 12 us, and 16 take less
+/// time than a wake-up. A coalesced batch is at most an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
-/// Time between requests for a socket without waiting for it.
+/// Time between non-blocking requests for a socket.
 pub(crate) const SOON: Duration = Duration::from_millis(10);
 
-/// Whether to wait until a socket is available.
+/// Behaviour while no socket is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
-    /// Waits, for a channel that is added or moved.
+    /// Blocks, for a channel that is added or moved.
     Waits,
-    /// Returns `WouldBlock` if no socket is available; another attempt follows soon.
+    /// Returns `WouldBlock`; another request follows after `SOON`.
     Asks,
 }
 
-/// Supplier of sockets for an unprivileged process.
+/// Socket supplier for an unprivileged process.
 pub struct Opener(Box<dyn Fn(Opening) -> io::Result<OwnedFd> + Send>);
 
 impl Opener {
-    /// Takes a function that returns sockets like [`ChannelPlan::open`] or
+    /// Creates a supplier from a function that returns sockets like [`ChannelPlan::open`] or
     /// [`crate::TcpPlan::open`].
     pub fn new(open: impl Fn(Opening) -> io::Result<OwnedFd> + Send + 'static) -> Self {
         Self(Box::new(open))
@@ -183,8 +183,8 @@ impl ChannelSocket {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
         let socket = Socket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // `quinn-udp` has too little control buffer space for both this and the ECN field of a
-        // coalesced batch.
+        // `quinn-udp` has too little control buffer space for the packet information and the ECN
+        // field of a coalesced batch.
         setsockopt(&socket, Ipv4PacketInfo, &false)?;
         if socket.local_addr()?.is_ipv6() {
             setsockopt(&socket, Ipv6RecvPacketInfo, &false)?;

@@ -1,13 +1,13 @@
-//! Sender and receiver of the protocol at this end.
+//! The protocol's sender and receiver at this end.
 //!
 //! ```text
-//!              packets ──► Sender ──► data, markers ──►            Receiver of the other end
+//!              packets ──► Sender ──► data, markers ──►            Receiver at the other end
 //!                            ▲ reports                                  │
 //!                            └──────────────────────────────────────────┘
-//!   and likewise in the other direction, over the same channels
+//!   and in the other direction, over the same channels
 //! ```
 //!
-//! Invariant: the time passed to the core never decreases.
+//! Invariant: the time passed to the protocol never decreases.
 
 mod plan;
 
@@ -28,43 +28,43 @@ use crate::pool::{Buffer, Pool};
 use crate::scheduler::Scheduler;
 pub use plan::StripingPlan;
 
-/// Maximum bytes kept for retransmission: half a second at 1 Gbit/s. This exceeds any round trip
-/// after which a copy is still useful.
+/// Maximum bytes kept for retransmission: half a second at 1 Gbit/s, longer than any round-trip
+/// time after which a retransmission is useful.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
-/// Time without traffic before memory is released: longer than any round trip.
+/// Time without traffic before memory is released, longer than any round-trip time.
 const REST: Duration = Duration::from_secs(1);
 
-/// Difference in delay up to which channels count as similar: the minimum interval of reports.
+/// Delay difference up to which channels count as similar: the minimum report interval.
 const ALIKE: Duration = Duration::from_millis(1);
 
 /// Received packet.
 #[derive(Debug)]
 pub struct Packet {
-    /// Contents of the packet.
+    /// Packet contents.
     pub bytes: Buffer,
-    /// Arrival time according to the kernel.
+    /// Kernel timestamp of arrival, on the monotonic clock.
     pub received_at: Instant,
-    /// Outer ECN field (RFC 3168), 0 without UDP; decapsulation combines it with the inner one (RFC
-    /// 6040).
+    /// Outer ECN field (RFC 3168), 0 without UDP. Decapsulation combines it with the inner ECN
+    /// field (RFC 6040).
     pub ecn: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// Length of the headers on the wire outside the protocol.
+    /// Length of the headers on the wire outside the protocol, in bytes.
     pub(crate) header_bytes: u32,
-    /// Length of metadata in memory, not counted as part of a packet.
+    /// Length of the metadata before a packet in memory, not counted as part of the packet.
     pub(crate) prefix_bytes: usize,
 }
 
 /// Preference for a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preference {
-    /// Priority; the lowest value is used first
+    /// Priority; channels with lower values are used first
     /// ([`Sender::set_priority`](gingham_stripe::Sender::set_priority)).
     pub priority: u8,
-    /// Maximum bytes per second, with IP and UDP headers but without messages.
+    /// Maximum rate in bytes per second, including IP and UDP headers, without messages.
     pub bytes_per_second_max: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ pub struct Preference {
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// Length in bytes to which messages are padded, or 0.
+    /// Length in bytes to which messages are padded; 0 for no padding.
     pub(crate) bytes_min: usize,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Striping {
     ordering: Ordering,
     kept: Option<RetransmissionBuffer<(u8, Buffer)>>,
     pool: Pool,
-    /// Last use of a packet buffer, unless memory was released since.
+    /// Last use of a packet buffer; `None` after memory was released.
     used_at: Option<Instant>,
     longest_bytes: u32,
     has_tags: bool,
@@ -94,8 +94,8 @@ pub(crate) struct Striping {
 }
 
 impl Striping {
-    /// Creates both parts with a reset to an epoch, or synchronised in the first epoch if a
-    /// handshake began the session.
+    /// Creates sender and receiver. They start with a reset to an epoch, or synchronised in the
+    /// first epoch if a handshake started the session.
     pub(crate) fn new(
         plan: &StripingPlan,
         (scheduler, present): (Scheduler, u64),
@@ -140,7 +140,7 @@ impl Striping {
         self.now
     }
 
-    /// Sets the time, which never moves backwards.
+    /// Advances the time, which never decreases; returns the new time.
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
@@ -151,7 +151,7 @@ impl Striping {
         if let Frame::Data(..) | Frame::Packet { .. } = frame {
             self.used_at = Some(now);
         }
-        // The protocol counts what it discards, and rejects a packet whose length is too great.
+        // The protocol counts discards, and rejects packets that are too long.
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, packet) => {
                 let length_bytes = bytes(packet.len());
@@ -177,7 +177,7 @@ impl Striping {
 
     fn process_message(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
         let _: Result<(), Discard> = match message {
-            // A report names its channel, whichever one carries it.
+            // A report names its channel, independently of the channel that carries it.
             Ok(message) if matches!(message.kind, Kind::Report(_)) => {
                 self.sender.handle_message(now, message.channel.into(), message)
             }
@@ -207,7 +207,7 @@ impl Striping {
         }
     }
 
-    /// Ends a batch of arrivals; expired waits for missing frames end.
+    /// Ends a batch of arrivals; passes on frames whose wait for missing frames has expired.
     pub(crate) fn settle(&mut self, now: Instant) {
         let now = self.advance(now);
         if self.ordering.poll_timeout().is_some_and(|at| at <= now) {
@@ -228,15 +228,15 @@ impl Striping {
         Some(Said { channel, message, bytes_min })
     }
 
-    /// Whether datagrams sent now on both channels would arrive within an eighth, the weight of a
-    /// new sample in a smoothed round-trip time (RFC 6298, section 2).
+    /// Returns whether datagrams sent now on both channels would arrive within an eighth of their
+    /// delay, the weight of a new sample in a smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };
         one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
     }
 
-    /// Brings forward the reports of similar channels, which are then sent together.
+    /// Advances the reports of similar channels, which are then sent together.
     pub(crate) fn report_along(&mut self, channel: usize) {
         for other in 0..self.ordering.channels() {
             if other != channel && self.are_alike(channel, other) {
@@ -260,7 +260,7 @@ impl Striping {
         }
     }
 
-    /// Channel for the next packets, of which the first has this length. If there is none, a
+    /// Returns the channel for the next packets, the first of which has this length. If `None`, a
     /// message may have to be sent first.
     pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
@@ -273,7 +273,7 @@ impl Striping {
     }
 
     pub(crate) fn refuse(&mut self, channel: usize, frame_bytes: usize) {
-        // With fixed sizes, the refusal counts as a loss in the network.
+        // With fixed sizes, the refusal counts as a network loss.
         let _ = self.sender.handle_refused(self.now, channel, bytes(frame_bytes));
     }
 
@@ -286,7 +286,7 @@ impl Striping {
         Ok((channel, Tag::default()))
     }
 
-    /// Releases memory after a long time without packets; returns whether it did so now.
+    /// Releases memory after a long time without packets; returns whether it was released now.
     pub(crate) fn rest(&mut self) -> bool {
         let rests = |at: Instant| at.after(REST) <= self.now && self.sender.is_at_rest();
         if self.used_at.take_if(|at| rests(*at)).is_none() {
@@ -370,7 +370,7 @@ impl Striping {
     }
 }
 
-/// Number of packets to keep: all, or a power of two, as the ring buffer needs.
+/// Returns the number of packets to keep: all, or a power of two, as the ring buffer needs.
 fn kept_packets(packets: usize, longest_bytes: usize) -> usize {
     let fit = (KEPT_BYTES_MAX / longest_bytes.max(1)).max(1);
     packets.min(1 << fit.ilog2())
@@ -398,7 +398,8 @@ mod tests {
         }
     }
 
-    /// Delivers the second packet of each pair a millisecond before the first.
+    /// Delivers the second packet of each pair 1 ms before the first; returns the delivered
+    /// packets.
     fn swapped(plan: &StripingPlan) -> Vec<u8> {
         let before = Before { header_bytes: 28, prefix_bytes: 0 };
         let end = || {
@@ -427,8 +428,8 @@ mod tests {
         came
     }
 
-    /// The overtaken packet of the first pair is lost unless retransmitted; then the reordering
-    /// delay is known.
+    /// Checks that the overtaken packet of the first pair is lost unless retransmitted; after that,
+    /// the reordering delay is known.
     #[test]
     fn reordering_delay_is_learnt_from_the_first_late_datagram() {
         let plan = StripingPlan::free(1_000);
@@ -439,7 +440,8 @@ mod tests {
         assert!(swapped(&plan.repaired()).into_iter().eq(0..40));
     }
 
-    /// For 8 channels, 4,096 packets of 1,500 bytes each are 49 MB; for 64 channels, 393 MB.
+    /// Checks the memory limit. For 8 channels, 4,096 packets of 1,500 bytes each are 49 MB; for 64
+    /// channels, 393 MB.
     #[test]
     fn retransmission_buffer_is_bounded() {
         assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);

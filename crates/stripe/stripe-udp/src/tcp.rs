@@ -1,4 +1,4 @@
-//! A channel over TCP: the datagrams of UDP, each preceded by its length.
+//! A channel over TCP: datagrams as over UDP, each preceded by its length.
 //!
 //! ```text
 //!   | length 2 | datagram | length 2 | datagram | ...      length: big-endian, 1 to the longest
@@ -9,16 +9,15 @@
 //!      +---------------------- listening end: a connection was admitted ------------+
 //! ```
 //!
-//! Datagrams in flight on a connection that ends are lost; within a connection none is lost or
+//! Datagrams in flight are lost when a connection ends; within a connection, none is lost or
 //! reordered.
 //!
-//! TCP's queues would look like delay. That of unsent bytes is kept short by an option, and the
-//! protocol's window limits the bytes in flight.
+//! TCP's queues add delay, which the protocol would attribute to the path. A socket option limits
+//! the queue of unsent bytes, and the protocol's window limits the bytes in flight.
 //!
-//! Source: RFC 4571 (datagrams behind lengths of two bytes); RFC 5482 (user timeout); tcp(7).
+//! Source: RFC 4571 (datagrams with a two-byte length); RFC 5482 (user timeout); tcp(7).
 //!
-//! Invariants: no operation waits for a connection; a connection without authentic datagrams
-//! changes nothing.
+//! Invariants: no operation blocks; a connection without authentic datagrams changes nothing.
 
 mod backoff;
 mod connection;
@@ -50,12 +49,12 @@ pub(crate) use listener::Listener;
 
 /// Maximum time for connecting: three attempts, at 0, 1 and 3 s (RFC 6298, section 2).
 const CONNECT_WAIT: Duration = Duration::from_secs(4);
-/// TCP's congestion control. It must back off when the queue of the path is full, and stop probing
-/// when limited by the protocol's own window. Linux BBR version 1 stays in startup then: it sent a
-/// fourth of all bytes twice, and 100 + 300 Mbit/s behind queues of 64 kB carried .22 to .24 of
-/// their sum instead of .97 to .98 (`docs/concepts/striping-tcp.md`).
+/// Congestion control of TCP, which must back off when the path's queue is full, and stop probing
+/// when the protocol's own window is the limit. Linux BBR version 1 does not leave startup then: it
+/// sent a quarter of all bytes twice, and 100 + 300 Mbit/s with queues of 64 kB carried 0.22 to
+/// 0.24 of their sum instead of 0.97 to 0.98 (`docs/concepts/striping-tcp.md`).
 const CONGESTION: &[u8] = b"cubic";
-/// Maximum connections queued between turns; the kernel answers further half-open ones with cookies
+/// Maximum connections queued between turns; beyond it, the kernel uses SYN cookies
 /// (`tcp_syncookies`, RFC 4987).
 const BACKLOG: i32 = 64;
 const MESSAGE_ROOM_BYTES: usize = 512;
@@ -63,26 +62,26 @@ const MESSAGE_ROOM_BYTES: usize = 512;
 /// Parameters of a channel over TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpPlan {
-    /// Role in connecting.
+    /// Listening or connecting role.
     pub end: TcpEnd,
-    /// Interface for all traffic.
+    /// Interface for all traffic; `None` follows the routing table.
     pub interface: Option<String>,
     /// Mark for routing and filter rules (`SO_MARK`); requires `CAP_NET_ADMIN`.
     pub mark: Option<u32>,
     /// DSCP (RFC 2474).
     pub dscp: u8,
-    /// Longest packet in bytes; datagrams longer than that plus overhead are invalid.
+    /// Longest packet in bytes; datagrams longer than this plus the overhead are invalid.
     pub longest_bytes: u32,
 }
 
-/// Role of an end in connecting.
+/// Listening or connecting role of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpEnd {
     /// Listens at this address. Channels with equal address, interface and mark share a socket.
     Listens(SocketAddr),
     /// Connects to the listening end.
     Connects {
-        /// Local address, preferably with port 0, because a recent port may be unavailable.
+        /// Local address, preferably with port 0, because a recently used port may be unavailable.
         local: SocketAddr,
         /// Address of the listening end.
         remote: SocketAddr,
@@ -90,14 +89,14 @@ pub enum TcpEnd {
 }
 
 impl TcpPlan {
-    /// Opens and binds a non-blocking socket, and listens if configured. Setting CUBIC may require
-    /// `CAP_NET_ADMIN`; accepted connections inherit the setting.
+    /// Opens and binds a non-blocking socket, and listens in the listening role. Selecting CUBIC
+    /// may require `CAP_NET_ADMIN`; accepted connections inherit the setting.
     pub fn open(&self) -> io::Result<OwnedFd> {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let class = i32::from(self.dscp << 2);
-        // This also applies to IPv4 traffic of an IPv6 socket.
+        // Also used for IPv4 traffic of an IPv6 socket.
         setsockopt(&socket, Ipv4Tos, &class)?;
         if local.is_ipv6() {
             setsockopt(&socket, Ipv6TClass, &class)?;
@@ -113,8 +112,8 @@ impl TcpPlan {
         Ok(socket.into())
     }
 
-    /// Length of the headers of a datagram in its own segment: IP (RFC 791, RFC 8200), TCP (RFC
-    /// 9293) with timestamps (RFC 7323), and the length field.
+    /// Returns the header length of a datagram in its own segment, in bytes: IP (RFC 791, RFC
+    /// 8200), TCP (RFC 9293) with timestamps (RFC 7323), and the length field.
     pub(crate) fn wire_bytes(&self) -> u32 {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let ip_bytes = if local.is_ipv6() { 40 } else { 20 };
@@ -136,7 +135,7 @@ pub(crate) struct TcpLink {
 
 #[derive(Debug)]
 enum State {
-    /// Time of the next attempt to connect; `None` until the current time is known.
+    /// Time of the next connection attempt; `None` until the current time is known.
     Closed {
         again_at: Option<Instant>,
     },
@@ -175,7 +174,8 @@ impl TcpLink {
         false
     }
 
-    /// Returns a bound socket, which listens if this end does; `WouldBlock` if not yet available.
+    /// Returns a bound socket, which listens in the listening role; `WouldBlock` if none is
+    /// available.
     pub(crate) fn socket(&self) -> io::Result<Socket> {
         let by = self.opener.as_ref();
         let socket = by.map_or_else(|| self.plan.open(), |one| one.open(Opening::Asks));
@@ -189,7 +189,7 @@ impl TcpLink {
         });
         self.state = match begun {
             Ok(socket) => State::Connecting { socket, until: now.after(CONNECT_WAIT) },
-            // No attempt was made, since the socket is not available yet.
+            // No attempt was made, as no socket is available yet.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 State::Closed { again_at: Some(now.after(SOON)) }
             }
@@ -228,7 +228,7 @@ impl TcpLink {
         self.state = State::Closed { again_at: None };
     }
 
-    /// Connects at once unless open; an attempt from before the network change is abandoned.
+    /// Connects immediately unless open; an attempt from before the network change is abandoned.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         if !matches!(self.state, State::Open(_)) {
             self.backoff = Backoff::default();
@@ -282,7 +282,7 @@ impl TcpLink {
         connection.flush().map_err(translated)
     }
 
-    /// Receives datagrams; without a kernel timestamp, the time of reading counts.
+    /// Receives datagrams; TCP has no kernel timestamps, so the time of reading counts.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -295,7 +295,7 @@ impl TcpLink {
         for (place, arrival) in bytes.chunks_mut(longest_bytes).zip(arrivals) {
             match connection.has_next(&mut may_read) {
                 Ok(_) => {}
-                // Earlier datagrams are delivered first; the error will recur.
+                // Earlier datagrams are returned first; the error will recur.
                 Err(_) if count > 0 => break,
                 Err(error) => return Err(translated(error)),
             }

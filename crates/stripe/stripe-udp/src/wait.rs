@@ -1,13 +1,13 @@
-//! Waiting for work, with a timer resolution of a nanosecond.
+//! Waiting for work, with a timer resolution of 1 ns.
 //!
 //! ```text
-//!   work ─► pause, regardless of input ─► until input or deadline ─► work
+//!   work ─► pause, regardless of input ─► wait for input or deadline ─► work
 //!           |<------ a granule ------>|
 //! ```
 //!
-//! The pause saves wake-ups and calls, and adds no delay to the kernel's timestamps. If nothing
-//! arrived during the previous pause, input is awaited first: this saves a sleep for each datagram
-//! of a slow channel.
+//! The pause reduces wake-ups and system calls, and does not affect kernel timestamps. If nothing
+//! arrived during the previous pause, the next one follows the input instead, which saves a sleep
+//! for each datagram of a slow channel.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -21,11 +21,10 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::{now, since};
 
-/// Delay from which a wake-up counts as late; the pacer's burst of a millisecond just makes up for
-/// it.
+/// Delay from which a wake-up counts as late; the pacer's burst of 1 ms compensates for it.
 pub const LATE: Duration = Duration::from_millis(1);
 
-/// Maximum duration of a poll that found input at once: ten times the usual duration.
+/// Maximum duration of a poll that found input immediately, ten times the usual duration.
 const AT_ONCE: Duration = Duration::from_micros(20);
 
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +35,7 @@ pub(crate) struct Waiting {
     pub(crate) wakeups: Wakeups,
 }
 
-/// Counters of wake-ups.
+/// Wake-up counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wakeups {
     /// All wake-ups.
@@ -45,13 +44,13 @@ pub struct Wakeups {
     pub timed: u64,
     /// Wake-ups by timeout that were later than [`LATE`].
     pub late: u64,
-    /// Greatest delay of a wake-up by timeout.
+    /// Longest delay of a wake-up by timeout.
     pub latest: Duration,
 }
 
 impl Waiting {
-    /// Creates the waiting state. Sets the thread's timer slack to a nanosecond, instead of the
-    /// usual 50 us.
+    /// Creates the waiting state, and sets the thread's timer slack to 1 ns instead of the usual 50
+    /// us.
     pub(crate) fn new(granule: Duration) -> io::Result<Self> {
         set_timerslack(1)?;
         Ok(Self { granule, is_busy: false, worked_at: now(), wakeups: Wakeups::default() })
@@ -100,12 +99,12 @@ impl Waiting {
     }
 }
 
-/// Descriptors that may be ready, by index.
+/// Set of descriptors that may be ready, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready(u64);
 
 impl Ready {
-    /// All descriptors.
+    /// Set of all descriptors.
     pub const ANY: Self = Self(u64::MAX);
 
     fn of(fds: &[PollFd<'_>]) -> Self {
@@ -114,7 +113,7 @@ impl Ready {
         Self(ready.fold(0, |all, (number, _)| all | bit(number)))
     }
 
-    /// Whether a descriptor may be ready; true from index 64 on.
+    /// Returns whether a descriptor may be ready; always true from index 64 on.
     pub const fn has(self, number: usize) -> bool {
         number >= u64::BITS as usize || self.0 & bit(number) != 0
     }

@@ -14,7 +14,7 @@ use crate::inbox::Batch;
 use crate::scheduler::Scheduler;
 use crate::striping::{Before, Preference, Striping, StripingPlan};
 
-/// Maximum number of replies to a batch, which has one source; more indicates a flood.
+/// Maximum replies to a batch, which has a single source; more would indicate a flood.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
 
 #[derive(Debug)]
@@ -88,7 +88,7 @@ pub(super) struct Taken {
     pub(super) replies: Vec<Vec<u8>>,
 }
 
-/// Takes a datagram; `remote` is the address of the other end.
+/// Processes a batch; `remote` is the other end's address.
 pub(super) fn take(
     batch: Batch<'_>,
     (channel, remote): (usize, Option<SocketAddr>),
@@ -105,8 +105,8 @@ pub(super) fn take(
             let keys = peer.counts().keys;
             let sender = Sender { address: from, is_known: remote == Some(from) };
             let reply = answer(peer, at, sender, datagram, (striping, sessions));
-            // A message that creates keys responds to our latest message; its sender received that
-            // message.
+            // A message that creates keys responds to our latest message, so its sender received
+            // that message.
             if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
                 taken.moved_to = Some(from);
             }
@@ -143,9 +143,9 @@ pub(super) fn follow_remote(
         return;
     }
     one.follow(remote);
-    // A changed port only indicates a new NAT mapping on an unchanged path (RFC 9000, section 9.4).
+    // A changed port only indicates a new NAT mapping on the same path (RFC 9000, section 9.4).
     if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical()) {
-        // Fails only if the channel does not exist; then it has no path to forget.
+        // Fails only if the channel does not exist, and then has no path to forget.
         let _: Result<(), ChannelError> = striping.move_channel(channel);
     }
 }
@@ -185,7 +185,7 @@ impl End {
         self.channels.iter().flatten().any(|channel| channel.link.remote().is_some())
     }
 
-    /// Time of the next timeout.
+    /// Returns the time of the next timeout.
     pub fn timeout(&self) -> Instant {
         let timeout = self.striping.poll_timeout();
         let Some(peer) = self.encapsulation.peer() else { return timeout };
@@ -193,7 +193,7 @@ impl End {
         if peer.can_seal() { handshake.min(timeout) } else { handshake }
     }
 
-    /// Handshake counters.
+    /// Returns the handshake counters; `None` without encryption.
     pub fn handshakes(&self) -> Option<&Counts> {
         self.encapsulation.peer().map(Peer::counts)
     }

@@ -10,25 +10,26 @@ use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
 
-/// Maximum number of packets dropped per turn for their length: as many as a 1 Gbit/s link sends in
-/// 10 ms.
+/// Maximum packets dropped per turn because of their length: as many as a 1 Gbit/s link sends in 10
+/// ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
 const ECN: u8 = 0b11;
 
 impl End {
-    /// Sends messages, copies and packets.
+    /// Sends all messages, retransmissions and packets that are due.
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.transmit_at(now(), source);
     }
 
-    /// As [`Self::transmit`], at a given time.
+    /// Sends like [`Self::transmit`], at a given time.
     pub fn transmit_at(&mut self, now: Instant, source: &mut impl Source) {
         self.transmit_some(now, source, u64::MAX);
         self.rest();
     }
 
-    /// Sends at most `bytes_max` bytes of packets; returns whether this limit stopped it.
+    /// Sends at most `bytes_max` bytes of packets; returns whether this limit ended the
+    /// transmission.
     pub(crate) fn transmit_some(
         &mut self,
         now: Instant,
@@ -64,7 +65,8 @@ impl End {
                     self.striping.report_along(channel);
                     self.messages.leave_open(channel, message);
                 }
-                // A probe is sent alone: if it is too long, no other message is lost with it.
+                // A probe is sent alone, so that no other message is lost with it if it is too
+                // long.
                 _ if bytes_min > 0 => {
                     self.send_bundle(channel, 0);
                     self.messages.push(channel, message);
@@ -128,7 +130,7 @@ impl End {
     }
 
     fn send_run(&mut self, source: &mut impl Source) -> bool {
-        // Asking for a channel ends an idle period, which requires a packet to be sent.
+        // Requesting a channel ends an idle period, which requires a packet to be sent.
         let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);
@@ -140,7 +142,7 @@ impl End {
             && let Some(length) = source.next_bytes()
         {
             let charged_bytes = length.saturating_sub(prefix_bytes);
-            // A packet longer than this is sent on another channel.
+            // A packet longer than the channel's limit is sent on another channel.
             if went && charged_bytes > run.longest_bytes as usize {
                 break;
             }
@@ -231,8 +233,8 @@ impl End {
         }
     }
 
-    /// Sends on links just opened. A session begins with all channels in use; those without a link
-    /// are taken out here.
+    /// Sends on links just opened. A session starts with all channels in use; channels without a
+    /// link are taken out of use here.
     fn advance_links(&mut self) {
         let (now, is_new) = (self.striping.now(), take(&mut self.sessions.is_new));
         for (id, channel) in self.channels.iter_mut().enumerate() {

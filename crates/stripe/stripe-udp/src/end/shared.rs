@@ -1,4 +1,4 @@
-//! An end on shared ports, whose owner passes it the datagrams one by one.
+//! An end on shared ports, to which the port's owner passes datagrams one by one.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -30,12 +30,13 @@ pub(crate) struct Origin<'a> {
 pub(crate) enum Took {
     Nothing,
     Its,
-    /// Accepted, and proves that the other end is at the datagram's source.
+    /// The datagram was accepted and proves that its source is the other end.
     Place,
 }
 
 impl End {
-    /// Takes a datagram from a known address of the peer; appends a handshake reply to `replies`.
+    /// Processes a datagram from a known address of the peer; appends a handshake reply to
+    /// `replies`.
     pub(crate) fn take_datagram(
         &mut self,
         origin: Origin<'_>,
@@ -61,8 +62,8 @@ impl End {
         }
     }
 
-    /// Follows the source of a message that created keys, since its sender received our latest
-    /// message. Applies only if a single channel uses the port.
+    /// Moves the channel to the source of a message that created keys, since its sender received
+    /// our latest message. Only if a single channel uses the port.
     fn take_keys(&mut self, origin: Origin<'_>) -> Took {
         let Self { striping, channels, .. } = self;
         let on_port = |one: &&mut Channel| is_on(one, origin.port);
@@ -77,7 +78,7 @@ impl End {
         Took::Place
     }
 
-    /// Takes a datagram from an unknown address; those of other ends are not counted.
+    /// Processes a datagram from an unknown address; datagrams for other ends are not counted.
     pub(crate) fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -97,7 +98,7 @@ impl End {
         }
     }
 
-    /// Whether the datagram may be for this end; cheaper than opening it.
+    /// Returns whether the datagram may be for this end, at a lower cost than opening it.
     pub(crate) fn may_take(&self, datagram: &[u8]) -> bool {
         self.encapsulation.peer().is_some_and(|peer| {
             if is_handshake(datagram) { peer.expects(datagram) } else { peer.may_open(datagram) }
@@ -210,7 +211,7 @@ impl End {
         let links = self.channels.iter_mut().flatten();
         let with_fd = links.filter(|channel| channel.link.fd().is_some());
         for (number, channel) in with_fd.enumerate() {
-            // Readiness of the descriptor does not include bytes already read from the kernel.
+            // Readiness of the descriptor does not cover bytes already read from the kernel.
             channel.is_quiet = !ready.has(number) && !channel.link.holds_more();
         }
     }

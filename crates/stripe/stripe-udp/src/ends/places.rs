@@ -1,6 +1,6 @@
-//! Known source addresses of each peer; datagrams from them are first offered to its end.
+//! Known source addresses of each peer, whose datagrams are first offered to the peer's end.
 //!
-//! Invariant: an end has at most one address per channel and port, and a few more.
+//! Invariant: an end has at most one address per channel and port, plus `SPARE_MAX`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use crate::end::Origin;
 use crate::port::plain;
 
-/// Maximum number of former addresses and sources of handshakes, in addition to those of an end's
-/// channels. Keys identify datagrams from forgotten addresses.
+/// Maximum number of former addresses and handshake sources, in addition to the addresses of an
+/// end's channels. Datagrams from forgotten addresses are identified by keys.
 const SPARE_MAX: usize = 8;
 
 type Place = (u64, SocketAddr);
@@ -17,15 +17,14 @@ type Place = (u64, SocketAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) end: usize,
-    /// Whether the last datagram was not from the owner: address translation may have reassigned
-    /// the address.
+    /// Whether the last datagram was not from the owner, as a NAT may have reassigned the address.
     pub(super) is_doubtful: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Places {
     owners: BTreeMap<Place, Owner>,
-    /// Places of each end, oldest first.
+    /// Addresses of each end, oldest first.
     places: Vec<VecDeque<Place>>,
 }
 
@@ -44,7 +43,7 @@ impl Places {
         }
     }
 
-    /// Assigns a place to one end only. `is_used` returns whether a channel uses the address.
+    /// Assigns an address to one end only. `is_used` returns whether a channel uses the address.
     pub(super) fn learn(&mut self, place: Place, end: usize, is_used: impl Fn(SocketAddr) -> bool) {
         match self.owners.insert(place, Owner { end, is_doubtful: false }) {
             Some(before) if before.end == end => return,

@@ -2,15 +2,14 @@
 //!
 //! | datagram | identified by | maximum cost |
 //! |---|---|---|
-//! | initiation | cookie, then Noise, which names the sender | three MACs; a Diffie-Hellman, from a budget |
-//! | handshake response | MAC, tried by each end that awaits one | a MAC per end |
-//! | sealed datagram | key, by trial | a trial per end with such a key |
+//! | initiation | cookie, then Noise, which identifies the sender | three MACs; a rate-limited Diffie-Hellman |
+//! | handshake response | MAC, tried by each end that awaits a response | a MAC per end |
+//! | sealed datagram | key, by trial | a trial per end with a matching key index |
 //!
-//! Trials are limited to [`TRIALS_PER_SECOND`]. A peer missed for lack of budget stays silent for a
-//! second, and is then identified by an initiation.
+//! Trials are limited to [`TRIALS_PER_SECOND`]. A peer that is missed because of the limit remains
+//! silent for a second, and is then identified by an initiation.
 //!
-//! Invariants: no state grows with the number of source addresses; their work per unit of time is
-//! bounded.
+//! Invariants: neither state nor work per unit of time grows with the number of source addresses.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +24,13 @@ use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
-/// Maximum rate of trial decryptions, each a microsecond or two for 1,400 bytes: two percent of a
-/// core.
+/// Maximum rate of trial decryptions; at 1 to 2 us per 1,400 bytes, 2 % of a core.
 const TRIALS_PER_SECOND: u64 = 10_000;
-/// Maximum burst of trials: one for each of a thousand ends, to find one that has moved.
+/// Maximum burst of trials, enough to find a moved end among a thousand ends.
 const TRIALS_AT_ONCE: u64 = 1_024;
-/// Number of ends that are scanned in the time of a trial.
+/// Number of ends scanned in the time of one trial.
 const ENDS_A_TRIAL: u64 = 32;
-/// Number of MACs that are computed in the time of a trial.
+/// Number of MACs computed in the time of one trial.
 const MACS_A_TRIAL: u64 = 4;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -41,11 +39,11 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct UnauthenticatedCounts {
     /// Datagrams of moved peers, identified by keys.
     pub found: u64,
-    /// Datagrams not examined for lack of budget.
+    /// Datagrams not examined because of the rate limit.
     pub untried: u64,
     /// Cookies issued.
     pub cookies: u64,
-    /// Datagrams that belong to no end, by reason.
+    /// Discarded datagrams that belong to no end, by reason.
     pub discards: Discards,
 }
 
@@ -53,7 +51,7 @@ pub struct UnauthenticatedCounts {
 pub(super) struct Unauthenticated {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
-    /// Ends by the MAC of the last initiation to which they responded.
+    /// Ends by the mac1 of the last initiation to which they responded.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
@@ -61,7 +59,7 @@ pub(super) struct Unauthenticated {
     owner: Option<Owner>,
     is_tried: bool,
     pub(super) replies: Vec<Vec<u8>>,
-    /// Copy of a datagram for trials, because decryption destroys its input.
+    /// Copy of a datagram for trials, as decryption overwrites its input.
     scratch: Vec<u8>,
 }
 
@@ -70,7 +68,7 @@ impl Unauthenticated {
         Ok(Self { responder: private.map(Responder::new).transpose()?, ..Self::default() })
     }
 
-    /// Adds an end; fails if another end has this peer.
+    /// Adds an end; fails if another end has the same peer.
     pub(super) fn add(&mut self, number: usize, end: &End) -> Result<(), OpenError> {
         let Some(peer) = end.peer() else { return Ok(()) };
         if self.by_key.contains_key(peer.their_key()) {
@@ -138,13 +136,14 @@ impl Unauthenticated {
     ) {
         let class = self.class(whose, ends);
         for reply in self.replies.drain(..) {
-            // A failed send counts as a loss in the network.
+            // A failed send counts as a network loss.
             let _: std::io::Result<()> =
                 origin.port.borrow_mut().send_one((origin.from, class), &reply);
         }
     }
 
-    /// Traffic class of the end to which the batch belongs or may belong, or else of the first end.
+    /// Returns the traffic class of the end to which the batch may belong, or else of the first
+    /// end.
     fn class(&self, whose: Option<usize>, ends: &[Option<Box<End>>]) -> u8 {
         let number = whose.or(self.owner.map(|owner| owner.end));
         let known = number.and_then(|number| ends.get(number)?.as_ref());
@@ -180,7 +179,7 @@ impl Unauthenticated {
                     return None;
                 };
                 let mac1 = initiation.mac1();
-                // The peer counts rejections by reason.
+                // The peer counts discards by reason.
                 end.accept(origin.at, *initiation, &mut reply).ok()?;
                 if !reply.is_empty() {
                     self.by_answered.retain(|_, one| *one != number);
@@ -201,7 +200,8 @@ impl Unauthenticated {
         Some(number)
     }
 
-    /// Tries the datagrams of a batch with keys; stops after the first failed trial.
+    /// Tries keys on the datagrams of a batch; stops after the first failed trial. Returns the
+    /// matching end.
     fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -213,7 +213,7 @@ impl Unauthenticated {
             self.counts.discards.count(discard);
             return None;
         }
-        // For each end that may await the response, a MAC is computed.
+        // One MAC is computed for each end that may await the response.
         let ends_a_trial = if is_handshake { MACS_A_TRIAL } else { ENDS_A_TRIAL };
         // Opening the datagram costs one more trial.
         let looks = (ends.len() as u64).div_ceil(ends_a_trial).min(TRIALS_AT_ONCE - 1);

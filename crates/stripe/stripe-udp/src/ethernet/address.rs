@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// Whether this is a group address.
+    /// Returns whether this is a group address.
     pub const fn is_group(&self) -> bool {
         self.0[0] & 1 == 1
     }
@@ -39,7 +39,7 @@ impl Display for MacAddress {
     }
 }
 
-/// EtherTypes of a pipe.
+/// EtherTypes of a pipe's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtherTypes {
     /// EtherType of packets.
@@ -49,12 +49,12 @@ pub struct EtherTypes {
 }
 
 impl EtherTypes {
-    /// Smallest EtherType; lower values are lengths (IEEE 802.3, section 3.2.6).
+    /// Smallest EtherType; lower values are frame lengths (IEEE 802.3, section 3.2.6).
     pub const MIN: u16 = 0x600;
 }
 
 impl Default for EtherTypes {
-    /// EtherTypes reserved by IEEE 802 for local experiments (RFC 9542, section 2.1).
+    /// Returns the EtherTypes reserved for local experiments (RFC 9542, section 2.1).
     fn default() -> Self {
         Self { packets: 0x88b5, messages: 0x88b6 }
     }

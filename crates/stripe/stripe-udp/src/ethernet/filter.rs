@@ -17,7 +17,7 @@ pub(super) fn nothing() -> [SockFilter; 1] {
     [take(0)]
 }
 
-/// Program that accepts untagged frames of these types from one address to the other.
+/// Returns a program that accepts untagged frames with these EtherTypes and MAC addresses.
 pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFilter; 15] {
     let ([to_first, to_last], [from_first, from_last]) = (halves(to), halves(from));
     let vlan = SKF_AD_OFF.wrapping_add(SKF_AD_VLAN_TAG_PRESENT).cast_unsigned();
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// The kernel also checks that each jump ends within the program.
+    /// Checks the jump targets. The kernel also checks that each jump ends within the program.
     #[test]
     fn kernel_accepts_filter_programs() {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");

@@ -1,4 +1,4 @@
-//! A local interface, and the EtherTypes in use on it.
+//! Local Ethernet interfaces, and the EtherTypes in use on them.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -13,7 +13,7 @@ use super::MacAddress;
 const PROTOCOLS: &str = "/proc/net/ptype";
 const SOCKETS: &str = "/proc/net/packet";
 
-/// Ethernet interface.
+/// Local Ethernet interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     address: LinkAddr,
@@ -31,7 +31,7 @@ pub enum EtherTypeUse {
 }
 
 impl Interface {
-    /// Finds an Ethernet interface.
+    /// Finds an Ethernet interface by name.
     pub fn named(name: &str) -> io::Result<Self> {
         let mut links = getifaddrs()?.filter(|one| one.interface_name == name);
         let address = links
@@ -44,16 +44,16 @@ impl Interface {
 
     /// Checks the permission to open a packet socket.
     pub fn open(&self) -> io::Result<()> {
-        // Without a protocol the socket receives nothing.
+        // Without a protocol, the socket receives nothing.
         self.bind(&Socket::new(Domain::PACKET, Type::RAW, None)?)
     }
 
-    /// MTU in bytes.
+    /// Returns the MTU in bytes, if known.
     pub fn mtu(&self, name: &str) -> Option<u32> {
         std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
     }
 
-    /// Existing user of frames of this type, if any.
+    /// Returns the existing user of an EtherType, if any.
     pub fn used(&self, ether_type: u16) -> io::Result<Option<EtherTypeUse>> {
         let protocols = std::fs::read_to_string(PROTOCOLS)?;
         if of_kernel(&protocols, ether_type) {
@@ -65,18 +65,20 @@ impl Interface {
     }
 
     pub(super) fn bind(&self, socket: &Socket) -> io::Result<()> {
-        // The address names no protocol, and the socket keeps its own.
+        // The address has no protocol, so the socket keeps its own.
         Ok(bind(socket.as_raw_fd(), &self.address)?)
     }
 }
 
-/// Whether a kernel protocol uses the type; lines list type, device and function.
+/// Returns whether a kernel protocol uses the EtherType, according to lines of type, device and
+/// function.
 fn of_kernel(protocols: &str, ether_type: u16) -> bool {
     let mut types = protocols.lines().filter_map(|line| line.split_whitespace().next());
     types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))
 }
 
-/// Whether a packet socket uses the type. Columns four and five list type and interface, 0 for all.
+/// Returns whether a packet socket uses the EtherType. Columns 4 and 5 are the EtherType and the
+/// interface index, 0 for all interfaces.
 fn of_sockets(sockets: &str, ether_type: u16, interface: usize) -> bool {
     sockets.lines().any(|line| {
         let mut columns = line.split_whitespace().skip(3);

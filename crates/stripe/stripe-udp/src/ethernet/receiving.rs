@@ -1,6 +1,6 @@
 //! Reception of frames, with kernel timestamps.
 //!
-//! One socket receives packets and messages, to preserve their order.
+//! A single socket receives packets and messages, which preserves their order.
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -44,7 +44,7 @@ impl Receiver {
         IgnoreOutgoing.set(&socket, &true)?;
         ReceiveTimestampns.set(&socket, &true)?;
         socket.set_recv_buffer_size(buffers.bytes())?;
-        // Only now can frames arrive, and only those that pass the filter.
+        // Until the filter is attached, the socket receives no frames.
         socket.attach_filter(&filter::of(interface.mac, plan.peer, plan.ether_types))?;
         let space = cmsg_space!(TimeSpec);
         Ok(Self {

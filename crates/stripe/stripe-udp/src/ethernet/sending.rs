@@ -27,7 +27,7 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn open(plan: &EthernetPlan, interface: &Interface) -> io::Result<Self> {
-        // The kernel segments and parses only frames with an EtherType of IP.
+        // The kernel only segments and parses frames with an IP EtherType.
         let known = [ETH_P_IP, ETH_P_IPV6].map(|one| u16::try_from(one).expect("two bytes"));
         let types = if plan.is_offloaded { &known[..] } else { &[plan.ether_types.packets] };
         let open = |ether_type: &u16| -> io::Result<Socket> {

@@ -1,22 +1,23 @@
-//! Segmentation metadata of the kernel, relative to a packet or a frame.
+//! Segmentation metadata of the kernel, converted between packets and frames.
 //!
 //! ```text
-//!   | flags 1 | kind 1 | header length 2 | segment 2 | checksum from 2 | checksum at 2 |
+//!   | flags 1 | kind 1 | header length 2 | segment 2 | checksum start 2 | checksum offset 2 |
 //! ```
 //!
-//! Header length and checksum count from the packet on a TUN interface, from the Ethernet header on
-//! a packet socket. Invalid fields stay unchanged.
+//! Header length and checksum start are relative to the packet on a TUN interface, and to the
+//! Ethernet header on a packet socket. Invalid fields stay unchanged.
 //!
-//! Source: virtio 1.3, section 5.1.6; words are in the order of the machine (`TUNSETVNETLE` unset).
+//! Source: virtio 1.3, section 5.1.6; words have native byte order (`TUNSETVNETLE` unset).
 
 pub(crate) const VIRTIO_BYTES: usize = 10;
 
-/// Flag of a checksum that is still to be computed.
+/// Flag: the checksum must still be computed.
 const NEEDS_CHECKSUM: u8 = 1;
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
-/// Converts a packet's metadata to its frame's; `before` is the length in front of the packet.
+/// Converts a packet's metadata to that of its frame; `before` is the length in bytes before the
+/// packet.
 pub(super) fn of_frame(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.wrapping_add(before));
     metadata

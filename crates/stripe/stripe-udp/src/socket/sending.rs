@@ -1,6 +1,6 @@
 //! Transmission of datagrams.
 //!
-//! Class and segment length are in control messages: no socket option depends on the run.
+//! Class and segment length are passed in control messages, as they differ between runs.
 //!
 //! Source: ip(7), ipv6(7) and udp(7); RFC 2474 (DSCP), RFC 3168 (ECN).
 
@@ -16,11 +16,11 @@ use socket2::Socket;
 
 use crate::error::Meaning;
 
-/// State of sending; kernel structures are allocated once.
+/// Transmission state; kernel structures are allocated once.
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// Message headers with the class alone, and with the segment length; the kernel accepts no
-    /// unused space.
+    /// Message headers with the class alone, and with class and segment length; the kernel accepts
+    /// no unused space.
     headers: [MultiHeaders<SockaddrStorage>; 2],
     segments_max: usize,
 }
@@ -44,7 +44,7 @@ impl Sending {
         segment_bytes: usize,
     ) -> io::Result<()> {
         let sent = self.send_as_one(socket, to, run, segment_bytes);
-        // Only these errors show that an interface does not support segmentation.
+        // Only these errors indicate that an interface does not support segmentation.
         let may_be_cut =
             run.len() > segment_bytes && matches!(sent, Err(Errno::EIO | Errno::EINVAL));
         if !may_be_cut {
@@ -56,7 +56,8 @@ impl Sending {
         if !sent.as_ref().is_err_and(|error| Meaning::of(error) == Meaning::TooLong) {
             self.segments_max = 1;
         }
-        // Otherwise the datagrams themselves are too long, which some kernels report by this error.
+        // Otherwise the datagrams themselves are too long, which some kernels report with this
+        // error.
         sent
     }
 
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
     use crate::socket::ChannelSocket;
 
-    /// Tests both address families, and IPv4 from an IPv6 socket.
+    /// Checks both address families, and IPv4 from an IPv6 socket.
     #[test]
     fn datagrams_have_the_requested_class() {
         let ends =

@@ -1,4 +1,4 @@
-//! Protocol parameters, with presets for each order.
+//! Protocol parameters, with presets for free and strict order.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use gingham_stripe_crypt::PublicKey;
 
 use super::{Packet, bytes};
 
-/// Packets wait only on channels that reorder, at most 20 ms, behind at most as many packets of
-/// 1,400 bytes as 1 Gbit/s delivers in that time.
+/// Reorder buffers for up to 20 ms: packets wait only on channels that reorder, behind at most as
+/// many 1,400-byte packets as 1 Gbit/s delivers in that time.
 const RESTORE: OrderOptions =
     OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
 
@@ -22,9 +22,9 @@ const RESTORE: OrderOptions =
 pub struct StripingPlan {
     /// Longest packet in bytes.
     pub longest_bytes: u32,
-    /// Options of the sender.
+    /// Sender options.
     pub sender: SenderOptions,
-    /// Options of the receiver.
+    /// Receiver options.
     pub receiver: ReceiverOptions,
     /// Options of the reorder buffers for tagged packets; without them, an overtaken datagram is
     /// lost.
@@ -32,12 +32,13 @@ pub struct StripingPlan {
 }
 
 impl StripingPlan {
-    /// Free order with BBR; probes discover the maximum datagram size of each channel.
+    /// Returns parameters for free order with BBR; probes discover the maximum datagram size of
+    /// each channel.
     pub fn free(longest_bytes: u32) -> Self {
         let sender = SenderOptions {
             order: Order::Free,
             control: Some(ControlPlan::default()),
-            // The longest packet limits the size: see `Self::sizes`.
+            // `Self::sizes` limits the size to the longest packet.
             sizes: Some(SizePlan { max: u32::MAX, ..SizePlan::default() }),
             ..SenderOptions::default()
         };
@@ -50,7 +51,7 @@ impl StripingPlan {
         Self { longest_bytes, sender, receiver, restore: Some(RESTORE) }
     }
 
-    /// Strict order, with quanta that follow the rates measured by BBR.
+    /// Returns parameters for strict order, with quanta that follow the rates measured by BBR.
     pub fn strict(longest_bytes: u32) -> Self {
         let mut plan = Self::free(longest_bytes);
         (plan.sender.order, plan.receiver.order) = (Order::Strict, Order::Strict);
@@ -58,13 +59,13 @@ impl StripingPlan {
         plan
     }
 
-    /// Order of the paper: unmodified packets, fixed quanta, and markers with credits every
-    /// sixteenth round (Adiseshu et al. 1996, sections 5 and 6.3).
+    /// Returns parameters for strict order as published: unmodified packets, fixed quanta, and
+    /// markers with credits every sixteenth round (Adiseshu et al. 1996, sections 5 and 6.3).
     pub fn quasi_fifo(longest_bytes: u32) -> Self {
         let credits = Some(Charge::BYTES);
         let mut sender = SenderOptions { credits, ..SenderOptions::default() };
-        // The default of four rounds would be six packets and two markers of 80 bytes each on the
-        // wire: two percent of two links of 10 and 20 Mbit/s.
+        // With the default of four rounds, there would be two markers of 80 bytes on the wire for
+        // every six packets: 2 % of two links of 10 and 20 Mbit/s.
         sender.markers.every_rounds = 16;
         let receiver =
             ReceiverOptions { reports: Some(ReportPlan::default()), ..ReceiverOptions::default() };
@@ -85,7 +86,8 @@ impl StripingPlan {
         self
     }
 
-    /// Mixes both keys into BBR's seed: ends that share a bottleneck then do not probe it in step.
+    /// Mixes both keys into BBR's seed, so that ends with a common bottleneck do not probe
+    /// simultaneously.
     #[must_use]
     pub(crate) fn between(mut self, ours: &PublicKey, theirs: &PublicKey) -> Self {
         let word = |key: &PublicKey| {
@@ -97,7 +99,7 @@ impl StripingPlan {
         self
     }
 
-    /// Size limits: at most the needs of the longest packet or its copy.
+    /// Returns the size limits: at most the length of the longest packet as a retransmission.
     pub(super) fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
         let sizes = self.sender.sizes?;
         let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };
@@ -108,7 +110,7 @@ impl StripingPlan {
 
     pub(super) fn order(&self) -> Result<Option<OrderOptions>, OptionsError> {
         let restore = self.restore.filter(|_| self.has_tags());
-        // All channels have the same options: one check suffices.
+        // All channels have equal options, so one check suffices.
         let check = |options| ChannelOrder::<Packet>::new(options).map(|_| options);
         restore.map(check).transpose()
     }

@@ -1,17 +1,18 @@
-//! Backoff between attempts to connect.
+//! Backoff between connection attempts.
 //!
-//! Source: AWS Architecture Blog, "Exponential backoff and jitter", 2015 (with half of it random).
+//! Source: AWS Architecture Blog, "Exponential backoff and jitter", 2015 (half of the pause is
+//! random).
 
 use std::time::Duration;
 
 use gingham_stripe::Instant;
 
-/// First pause, as between attempts to reopen a UDP socket.
+/// First pause, equal to that between attempts to reopen a UDP socket.
 const FIRST: Duration = Duration::from_millis(100);
-/// Longest pause; an operator does not take the channel for abandoned.
+/// Longest pause, short enough that an operator does not consider the channel abandoned.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Next pause before connecting.
+/// Next pause before a connection attempt.
 #[derive(Debug)]
 pub(super) struct Backoff(Duration);
 
@@ -22,8 +23,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Next pause, shortened by up to half: ends that lost one router do not reconnect
-    /// simultaneously. The low digits of the time are random enough.
+    /// Returns the next pause, randomly shortened by up to half, so that ends behind a failed
+    /// router do not reconnect simultaneously. The low digits of the time are sufficiently random.
     pub(super) fn next(&mut self, now: Instant) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LONGEST);

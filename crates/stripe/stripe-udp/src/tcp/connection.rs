@@ -1,4 +1,4 @@
-//! An open connection.
+//! An established connection.
 
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
@@ -12,10 +12,10 @@ use socket2::Socket;
 use super::frames::{Reading, Writing};
 use crate::run::Run;
 
-/// Maximum unsent bytes in TCP's queue: a millisecond at 130 Mbit/s, thirteen at 10. The kernel
-/// accepts more data when half of them are sent.
+/// Maximum unsent bytes in TCP's queue: 1 ms at 130 Mbit/s, 13 ms at 10 Mbit/s. The kernel accepts
+/// more data when half of them are sent.
 const UNSENT_BYTES: u32 = 16_384;
-/// Time without acknowledgement before closing: longer than any round trip with queueing, but
+/// Time without acknowledgement before closing: longer than any round-trip time with queueing, but
 /// shorter than TCP's retransmission interval after an outage of some seconds.
 const STILL: Duration = Duration::from_secs(3);
 /// Maximum bytes per read: half a millisecond at 1 Gbit/s.
@@ -77,7 +77,7 @@ impl Connection {
         self.writing.send(&mut &self.stream, run, from)
     }
 
-    /// Sends a datagram; an unsent rest precedes all later data.
+    /// Sends a datagram; the unsent rest precedes all later data.
     pub(super) fn send_one(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.writing.send_one(&mut &self.stream, datagram)
     }
@@ -102,7 +102,7 @@ impl Connection {
     }
 }
 
-/// Socket that raises no signals.
+/// Socket that does not raise SIGPIPE.
 struct Stream(Socket);
 
 impl Read for &Stream {

@@ -1,6 +1,6 @@
 //! Datagrams in a byte stream, each preceded by its length.
 //!
-//! Invariants: an invalid length ends the stream; the buffer holds less than a datagram plus one
+//! Invariants: an invalid length ends the stream; the buffer contains less than a datagram plus one
 //! read.
 
 use std::io::{self, IoSlice, Read, Write};
@@ -11,7 +11,7 @@ use crate::run::Run;
 pub(super) const LENGTH_BYTES: usize = 2;
 /// Maximum frames per call, as for Ethernet.
 pub(super) const FRAMES: usize = 64;
-/// Maximum bytes of queued priority datagrams: a handshake and its retries, 166 bytes each.
+/// Maximum bytes of queued priority datagrams: a handshake and its retries of 166 bytes each.
 const PRIORITY_BYTES_MAX: usize = 1_024;
 
 pub(super) struct Reading {
@@ -67,7 +67,7 @@ impl Reading {
     }
 }
 
-/// Queue of the rest of a partly sent datagram, and of priority datagrams.
+/// Queue for the rest of a partly sent datagram, and for priority datagrams.
 #[derive(Debug, Default)]
 pub(super) struct Writing {
     rest: Vec<u8>,
@@ -92,7 +92,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Sends a datagram. An unsent rest is queued ahead of all later data, unless too much is
+    /// Sends a datagram; the unsent rest is queued ahead of all later data. Fails if too much is
     /// already queued.
     pub(super) fn send_one(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
         let bytes = LENGTH_BYTES + datagram.len();
@@ -108,7 +108,7 @@ impl Writing {
         }
     }
 
-    /// Sends datagrams from index `from` on; returns how many were begun, at least one. The last
+    /// Sends datagrams from index `from` on. Returns how many were started, at least one; the last
     /// may be incomplete.
     pub(super) fn send(
         &mut self,
@@ -163,7 +163,7 @@ mod tests {
 
     const LONGEST_BYTES: usize = 40;
 
-    /// Stream that transfers the given numbers of bytes per call; 0 would block.
+    /// Stream that transfers the given numbers of bytes per call; 0 is `WouldBlock`.
     #[derive(Default)]
     struct Wire {
         bytes: VecDeque<u8>,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     proptest! {
-        /// With any split of writes and reads, and any buffer size.
+        /// Checks any split of writes and reads, and any buffer size.
         #[test]
         fn frames_round_trip_for_any_split(
             runs in prop::collection::vec((1..=LONGEST_BYTES, 1..100_usize, 1..=LONGEST_BYTES), 1..6),
@@ -269,7 +269,7 @@ mod tests {
             prop_assert!(!reading.holds_more());
         }
 
-        /// Arbitrary bytes yield datagrams, an incomplete one, or an error.
+        /// Checks that arbitrary bytes yield datagrams, an incomplete datagram, or an error.
         #[test]
         fn garbage_yields_datagrams_or_an_error(
             bytes in prop::collection::vec(any::<u8>(), 0..200),

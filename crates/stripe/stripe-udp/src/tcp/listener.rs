@@ -1,4 +1,4 @@
-//! Listening sockets, and unauthenticated connections.
+//! Listening sockets, and unauthenticated connections (candidates).
 //!
 //! ```text
 //!   listener ──► candidate ── authentic datagram ──► its channel, replacing any connection
@@ -6,8 +6,8 @@
 //!                    +── closed, timed out, too much data, too many candidates: closed
 //! ```
 //!
-//! Invariants: an unauthenticated connection never ends that of a channel; candidates are bounded
-//! in number, time and bytes; no host can crowd out those of another network.
+//! Invariants: an unauthenticated connection never ends a channel's connection; candidates are
+//! bounded in number, time and bytes; a host cannot displace candidates of another network.
 
 use std::cmp::Reverse;
 use std::io;
@@ -23,18 +23,17 @@ use super::{TcpEnd, TcpPlan};
 use crate::acceptor::Acceptor;
 use crate::socket::{Opener, Opening};
 
-/// Maximum number of candidates; beyond it, the oldest of the network with the most candidates is
-/// closed. Crowding out a genuine peer takes as many connections from as many networks within its
-/// round trip.
+/// Maximum number of candidates. Beyond it, the oldest candidate of the network with the most
+/// candidates is closed, so that displacing a genuine peer takes as many connections from as many
+/// networks within its round-trip time.
 const CANDIDATES_MAX: usize = 64;
 /// Time to authenticate: several times the second within which the other end sends something, plus
 /// a handshake.
 const WAIT: Duration = Duration::from_secs(10);
-/// Maximum datagrams per candidate: the three of a handshake and of earlier attempts, or others
+/// Maximum datagrams per candidate: three of a handshake, those of earlier attempts, and datagrams
 /// that cannot be authenticated, for example because their key was forgotten.
 const DATAGRAMS_MAX: usize = 64;
-/// Interval between checks that the interface exists; a connecting end retries after at most five
-/// seconds.
+/// Interval between checks that the interface exists; a connecting end retries within 5 s.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -44,7 +43,7 @@ pub(crate) struct Listener {
     socket: Option<Socket>,
     acceptor: Acceptor,
     check_at: Instant,
-    /// Channels that use the socket, one bit each.
+    /// Bit mask of the channels that use the socket.
     channels: u64,
     /// Unauthenticated connections, oldest first.
     candidates: Vec<Candidate>,
@@ -68,13 +67,13 @@ impl Listener {
         Ok(Some(Self { plan, socket, acceptor, check_at, channels: 0, candidates }))
     }
 
-    /// Whether the interface is gone; another of the same name may exist.
+    /// Returns whether the interface was removed; a new interface of the same name may exist.
     pub(crate) fn is_lost(&mut self, now: Instant) -> bool {
         if self.check_at().is_none_or(|check_at| now < check_at) {
             return false;
         }
         self.check_at = now.after(CHECK_EVERY);
-        // A socket whose interface is gone has no device name.
+        // A socket whose interface was removed has no device name.
         self.socket = self.socket.take().filter(|socket| socket.device().is_ok());
         self.socket.is_none()
     }
@@ -140,8 +139,8 @@ impl Listener {
         }
     }
 
-    /// Next datagram and its source, from candidate `place` on; `place` advances past candidates
-    /// without a datagram.
+    /// Returns the next datagram and its source, from candidate `place` on; `place` advances past
+    /// candidates without a datagram.
     pub(crate) fn next_datagram(&mut self, place: &mut usize) -> Option<(SocketAddr, &mut [u8])> {
         while let Some(candidate) = self.candidates.get_mut(*place) {
             match candidate.connection.has_next(&mut true) {
@@ -155,8 +154,8 @@ impl Listener {
         Some((from, connection.take()?))
     }
 
-    /// Keeps an unauthenticated candidate, up to its datagram limit, if the reply can be sent at
-    /// once.
+    /// Keeps an unauthenticated candidate, up to its datagram limit, if the reply can be sent
+    /// immediately.
     pub(crate) fn keep(&mut self, place: usize, reply: &[u8]) {
         let Some(candidate) = self.candidates.get_mut(place) else { return };
         candidate.datagrams += 1;
@@ -178,8 +177,8 @@ fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     most.map(|place| candidates.remove(place)).is_some()
 }
 
-/// Address range that one host may control: an IPv4 address, or 64 bits of an IPv6 address (RFC
-/// 7934).
+/// Returns the address range that a single host may control: an IPv4 address, or the upper 64 bits
+/// of an IPv6 address (RFC 7934).
 fn network_of(address: IpAddr) -> u64 {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_bits().into(),
