@@ -3,7 +3,7 @@
 //! ```text
 //!   enqueue ──► flow by its hash        new, old: deficit round robin       dequeue
 //!               ┌─ ▒▒▒▒▒▒▒▒ ─┐                                           ┌──────────►
-//!               ├─ ▒ ────────┼───► the next in turn ──► CoDel ───────┤ mark or drop
+//!               ├─ ▒ ────────┼───► the next in turn ────► CoDel ─────────┤ mark or drop
 //!               └─ ▒▒▒▒ ─────┘                                           └──────────►
 //! ```
 //!

@@ -1,15 +1,14 @@
-//! Allowed addresses of each peer. A packet from a pipe must have a source address of its peer; a
-//! packet into the bundle goes to the peer with the longest matching prefix.
+//! Allowed addresses of each peer. A packet from a pipe must have an allowed source address; a
+//! packet from the interface is sent to the peer with the longest matching prefix.
 //!
 //! ```text
-//!   10.90.0.0/24 ── peer 0      a packet to 10.90.0.7 goes to peer 1, one to 10.90.0.8 to peer 0;
-//!   10.90.0.7/32 ── peer 1      one from peer 0 with source 10.90.0.7 is dropped
+//!   10.90.0.0/24 ── peer 0      a packet to 10.90.0.7 goes to peer 1, to 10.90.0.8 to peer 0;
+//!   10.90.0.7/32 ── peer 1      a packet from peer 0 with source 10.90.0.7 is dropped
 //! ```
 //!
 //! Source: Donenfeld, WireGuard (2017), section 2 (cryptokey routing).
 //!
-//! Invariant: if there are any restrictions, bytes that are not an IP packet pass in neither
-//! direction.
+//! Invariant: if addresses are restricted, only valid IP packets pass, in either direction.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -30,7 +29,7 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    /// Creates the table; without peers, as over Ethernet, it allows every address.
+    /// Creates the table; without peers, as over Ethernet, all addresses are allowed.
     pub(crate) fn new(config: &Config) -> Self {
         Self::of(
             config.allowed().enumerate().map(|(number, one)| (config.peers.place(number), one)),

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line.
 
 use std::path::PathBuf;
 
@@ -23,8 +23,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Create the interfaces described by the files, and carry their packets until a signal ends it
     ///
-    /// Prints one line of JSON per event: ready, and the counters on SIGUSR1 and at the end
-    /// (SIGTERM, SIGINT, `striped down`). SIGHUP reads the files again, as `striped reload` does.
+    /// Prints one line of JSON per event: when ready, and the counters on SIGUSR1 and at the end
+    /// (SIGTERM, SIGINT, `striped down`). SIGHUP reads the files again, like `striped reload`.
     Up {
         /// Configuration files in TOML, one per bundle
         #[arg(required = true)]
@@ -34,15 +34,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         logs: LogOptions,
     },
-    /// Check files against this machine and show what `up` would do; changes nothing
+    /// Check files against this machine and show what `up` would do, without changes
     ///
-    /// For bundles that are not up: `striped reload` checks its files itself.
+    /// For bundles that are not up; `striped reload` checks its files itself.
     Check {
         /// Configuration files in TOML, one per bundle
         #[arg(required = true)]
         configs: Vec<PathBuf>,
     },
-    /// Show the state of each channel, and the reason if it waits
+    /// Show the state of each channel, and why a channel waits
     Status {
         #[command(flatten)]
         bundles: Bundles,
@@ -55,7 +55,7 @@ pub(crate) enum Command {
         #[arg(long)]
         watch: bool,
     },
-    /// Make a daemon read its files again; if one has an error, nothing changes
+    /// Make a daemon read its files again; after an error in any file, nothing changes
     Reload {
         #[command(flatten)]
         bundles: Bundles,
@@ -69,9 +69,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         runtime: Runtime,
     },
-    /// Write a new private key to a file that only its owner can read, and print its public key
+    /// Write a new private key to a file that only its owner can read, and print the public key
     Keygen {
-        /// File to create; it must not exist yet
+        /// File to create; it must not exist
         file: PathBuf,
     },
     /// Print the public key of a private key
@@ -79,10 +79,10 @@ pub(crate) enum Command {
         /// File with the private key
         file: PathBuf,
     },
-    /// Print or write the files that a package ships beside the program
+    /// Print or write the files that a package ships with the program
     #[command(subcommand)]
     Generate(Generated),
-    /// Carries packets for the monitor process, which starts this command
+    /// Carry packets for the monitor process, which starts this command
     #[command(hide = true)]
     Carry {
         /// Configuration file of the monitor process
@@ -92,15 +92,13 @@ pub(crate) enum Command {
     },
 }
 
-/// Selection of bundles.
 #[derive(Args, Debug)]
 pub(crate) struct Bundles {
-    /// Bundles, by name or by file; by default all in the runtime directory
+    /// Bundles, by name or by file; default: all in the runtime directory
     #[arg(value_name = "BUNDLE")]
     pub(crate) names: Vec<String>,
 }
 
-/// Location of the control sockets.
 #[derive(Args, Debug)]
 pub(crate) struct Runtime {
     /// Directory of control sockets, one per bundle
@@ -109,8 +107,8 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Directory of the control sockets. systemd may pass several, separated by colons; the first
-    /// is used.
+    /// Returns the directory of the control sockets. systemd may pass several directories,
+    /// separated by colons; the first is used.
     pub(crate) fn folder(&self) -> PathBuf {
         self.runtime_directory.split(':').next().unwrap_or_default().into()
     }

@@ -1,13 +1,13 @@
-//! Requests from the tunnel process to the monitor, sent without blocking the packet loop.
+//! Requests from the tunnel process to the monitor, which do not block the packet loop.
 //!
 //! ```text
-//!   socket lost ──► queued ──► outstanding, one at a time ──► received ──► taken at the next attempt
+//!   socket lost ──► queued ──► outstanding, one at a time ──► received ──► used at the next attempt
 //!                     ▲                                                       |
 //!                     +──────── an error is reported once, then retried ◄─────+
 //! ```
 //!
-//! Before packets are carried, and while a configuration is applied, replies are waited for,
-//! because the outcome is reported at that point.
+//! Before the first packet, and while a configuration is applied, the process waits for replies,
+//! because it reports the outcome.
 //!
 //! Invariants: at most one request is outstanding; a socket requested under one configuration is
 //! not used under the next.
@@ -25,7 +25,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::line::{HalfLine, Request};
 
-/// Time limit for a reply, normally sent within one iteration of the monitor's loop.
+/// Time limit for a reply, which the monitor normally sends within one iteration of its loop.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct State {
     is_carrying: bool,
     waiting: VecDeque<Request>,
     outstanding: Option<For>,
-    /// Sockets or errors received for channels and not yet used.
+    /// Sockets or errors received for channels, until they are used.
     came: BTreeMap<u32, io::Result<OwnedFd>>,
 }
 
@@ -84,7 +84,7 @@ impl Asking {
     }
 
     /// Returns a channel's socket; `WouldBlock` until the reply has arrived, unless `opening`
-    /// allows waiting.
+    /// allows blocking.
     pub(crate) fn socket(&self, channel: usize, opening: Opening) -> io::Result<OwnedFd> {
         let number = u32::try_from(channel).expect("channels are few");
         let request = Request::Open(number);
@@ -131,7 +131,7 @@ impl Asking {
             return;
         }
         let Some(request) = state.waiting.pop_front() else { return };
-        // On failure, the monitor has ended, which ends this process too.
+        // A failure means that the monitor has ended, which also ends this process.
         if self.line.send_request(request).is_ok() {
             state.outstanding = Some(match request {
                 Request::Open(number) => For::Channel(number),
@@ -149,7 +149,7 @@ impl Asking {
         if has_come { Ok(()) } else { Err(Errno::ETIMEDOUT.into()) }
     }
 
-    /// Whether a reply arrives in time. Uses `ppoll`, which the seccomp filter allows.
+    /// Returns whether a reply arrives in time. Uses `ppoll`, which the seccomp filter allows.
     fn within(&self, time: Option<Duration>) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
         loop {
@@ -206,7 +206,7 @@ mod tests {
         reply(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
         assert_eq!(error.raw_os_error(), Some(Errno::ENODEV as i32));
-        // The error has been reported once.
+        // The error was reported once.
         assert_eq!(kind(&asking, 2), NOT_YET);
         reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);

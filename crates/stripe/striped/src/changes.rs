@@ -1,13 +1,13 @@
-//! Changes of configuration that a reload accepts or rejects.
+//! Configuration changes that a reload accepts or rejects.
 //!
 //! | key | can change while the bundle is up |
 //! |---|---|
-//! | `channel` over UDP and TCP: added, removed, moved | yes; each keeps its place among those of its peer |
+//! | `channel` over UDP and TCP: added, removed, moved | yes; each keeps its position among its peer's channels |
 //! | `peer`: added, removed; another name or preshared key, which restarts it | yes |
 //! | `allowed-ips`, `routes`, `log-level`, `policy`, `priority` and `rate` of a channel | yes |
 //! | `quota` | no; it is removed with its channel |
-//! | `mtu` | yes, up to the value at the start |
-//! | all others | no: they take effect at the start |
+//! | `mtu` | yes, up to the initial value |
+//! | all others | no: they take effect at startup |
 
 use gingham_input::InputError;
 
@@ -77,7 +77,7 @@ fn fixed_while_up(old: &Loaded, new: &Loaded, key: &str, why: &str) -> InputErro
     new.source.refuse(key, message)
 }
 
-/// Returns a channel whose place has changed: its table in the new file and its old place.
+/// Returns a channel whose position has changed: its table in the new file and its old position.
 fn shifted(was: &Config, is: &Config, peer: usize) -> Option<(String, usize)> {
     let text = |channel: &Channel| format!("{channel:?}");
     let before = was.peers.at(is.peers.place(peer))?;

@@ -1,4 +1,4 @@
-//! Checks of a configuration against this machine, before anything is changed.
+//! Checks of a configuration against this machine, before any changes.
 
 pub(crate) mod addresses;
 mod collisions;
@@ -26,18 +26,19 @@ use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
-/// Maximum file size, enough for some 6,000 peers; guards against reading unrelated files.
+/// Maximum file size in bytes, enough for about 6,000 peers; guards against reading unrelated
+/// files.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 const NAME_BYTES: usize = 16;
-/// Sizes of the outer headers: IPv4 with UDP, and IPv6 with UDP.
+/// Outer header lengths in bytes: IPv4 with UDP, and IPv6 with UDP.
 const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
-/// MTU of Ethernet, assumed if the kernel does not know the path MTU.
+/// Ethernet MTU, assumed if the kernel does not know the path MTU.
 const PATH_MTU: usize = 1_500;
 
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    /// Peers in the order of the file; empty over Ethernet.
+    /// Peers in file order; empty over Ethernet.
     pub(crate) peers: Vec<PeerPlan>,
 }
 
@@ -47,14 +48,14 @@ pub(crate) struct Loaded {
     pub(crate) text: String,
     pub(crate) source: Source<Config>,
     pub(crate) checked: Checked,
-    /// Longest packet that the buffers allocated at the start can hold, in bytes.
+    /// Longest packet that fits the buffers allocated at startup, in bytes.
     pub(crate) mtu_max: u16,
 }
 
 pub(crate) struct Place<'a> {
-    /// Interfaces and addresses of this machine, without the interfaces of this daemon.
+    /// Interfaces and addresses of this machine, without this daemon's interfaces.
     pub(crate) machine: Machine,
-    /// Running configuration; set only for a reload.
+    /// Running configuration, only for a reload.
     pub(crate) running: Option<&'a Config>,
 }
 
@@ -130,7 +131,7 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     Ok(Loaded { path, text, mtu_max: checked.config.mtu, source, checked })
 }
 
-/// Rejects files that are too long, and irregular ones: reading a pipe might never end.
+/// Rejects files that are too long or not regular, as reading a pipe might never end.
 fn check_length(path: &Path) -> Result<(), Problem> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     let refused = if !metadata.is_file() && !metadata.is_dir() {
@@ -241,7 +242,7 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
         return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
     }
     let mut places: BTreeMap<_, Vec<ChannelAt<'_>>> = BTreeMap::new();
-    // All sockets stay open until the last one is tested, to detect channels in conflict.
+    // All sockets stay open until the last test, to detect conflicting channels.
     let mut ports = Vec::new();
     for at in config.channels_at() {
         if at.channel.is_tcp() {
@@ -262,8 +263,8 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
     Ok(())
 }
 
-/// Two channels with equal local addresses are indistinguishable if both have a remote address, and
-/// share either that address or a peer.
+/// Returns whether two channels with equal local addresses are indistinguishable: both have a
+/// remote address, and they share that address or a peer.
 fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
     let both_have = one.channel.has_remote() && other.channel.has_remote();
     let is_same_peer = one.peer == other.peer || one.peer.is_none() || other.peer.is_none();
@@ -365,7 +366,7 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
         let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
         return Err(source.refuse("mtu", message));
     }
-    // The mark excludes the lookup from the bundle's own routes, if the bundle is up.
+    // The mark excludes the bundle's own routes from the lookup, if the bundle is up.
     let mark = place.running.and(config.mark);
     for at in config.channels_at() {
         let Some(plan) = at.channel.plan(mark) else { continue };
@@ -396,7 +397,7 @@ const fn local_key(channel: &Channel) -> &'static str {
 mod tests {
     use super::*;
 
-    /// A thousand peers of 160 bytes each take 160 kB.
+    /// Checks that a thousand peers of 160 bytes each are accepted: 160 kB.
     #[test]
     fn configuration_file_is_at_most_one_mebibyte() {
         let name = format!("striped-check-{}.toml", std::process::id());

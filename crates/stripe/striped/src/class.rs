@@ -1,4 +1,4 @@
-//! DSCP and ECN of packets, and of the outer datagrams that carry them.
+//! DSCP and ECN of packets and of their outer datagrams.
 //!
 //! ```text
 //!   inner DSCP ── unchanged ────────────────────────────────────────────────► unchanged
@@ -6,10 +6,10 @@
 //!               └─► outer ECN ~~~ marked by routers ~~~ ────┘
 //! ```
 //!
-//! Source: RFC 2474 and RFC 3168 (the field), RFC 2983 (pipe and uniform model), RFC 6040 (ECN in
-//! tunnels).
+//! Source: RFC 2474 and RFC 3168 (header field), RFC 2983 (pipe and uniform model), RFC 6040 (ECN
+//! in tunnels).
 //!
-//! Invariant: congestion marked on the outer header reaches the transport as a mark or as a loss.
+//! Invariant: an outer congestion mark reaches the inner transport as a mark or as a loss.
 
 use gingham_entry::{Ecn, TunnelMode, decapsulate, encapsulate};
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,10 @@ use crate::packet::{set_ecn, traffic_class};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "DscpText")]
 pub(crate) enum Dscp {
-    /// Fixed value, independent of the inner packet (the pipe model).
+    /// Fixed value, independent of the inner packet (pipe model).
     Fixed(u8),
-    /// Value of the inner packet. This is the uniform model, except that changes made by routers
-    /// are not copied back.
+    /// Value of the inner packet (uniform model, except that changes in transit are not copied
+    /// back).
     Copied,
 }
 
@@ -62,7 +62,7 @@ impl Dscp {
         }
     }
 
-    /// Returns the outer traffic class. `is_marked` sets CE.
+    /// Returns the outer traffic class; `is_marked` sets CE.
     pub(crate) fn outside(self, packet: &[u8], is_marked: bool) -> u8 {
         let inner = traffic_class(packet);
         let ecn = if is_marked { Ecn::Ce } else { Ecn::of_traffic_class(inner) };
@@ -74,20 +74,20 @@ impl Dscp {
     }
 }
 
-/// Effects of outer ECN marks on inner packets, in packets.
+/// Numbers of packets affected by outer ECN marks.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Marks {
-    /// Packets delivered with CE that was set on the outer header.
+    /// Packets delivered with CE from the outer header.
     pub(crate) marked: u64,
-    /// Packets dropped because CE was set outside and their transport does not support ECN.
+    /// Packets dropped because the outer header had CE and the packet was not ECN-capable.
     pub(crate) dropped: u64,
-    /// Packets with a combination of inner and outer fields that should not occur, including
-    /// dropped ones.
+    /// Packets with an unexpected combination of inner and outer ECN fields, including dropped
+    /// packets.
     pub(crate) unexpected: u64,
 }
 
 impl Marks {
-    /// Applies the outer ECN field to the packet; returns false if the packet must be dropped.
+    /// Applies the outer ECN field to a packet; returns false if the packet must be dropped.
     pub(crate) fn passes(&mut self, packet: &mut [u8], outer: u8) -> bool {
         let outer = Ecn::of_traffic_class(outer);
         if outer == Ecn::NotEct {
@@ -134,8 +134,8 @@ mod tests {
         assert_eq!((Dscp::Fixed(46).of_messages(), Dscp::Copied.of_messages()), (46, 0));
     }
 
-    /// Figure 4 of RFC 6040. Rows: inner Not-ECT, ECT(1), ECT(0), CE; columns: outer field in this
-    /// order; entries: field on delivery.
+    /// Checks figure 4 of RFC 6040. Rows: inner Not-ECT, ECT(1), ECT(0), CE; columns: outer fields
+    /// in the same order; entries: field on delivery.
     #[test]
     fn outer_ecn_marks_are_propagated_on_delivery() {
         let figure_4 = [

@@ -1,4 +1,4 @@
-//! Commands that query a daemon, and `check`, which examines the machine.
+//! Client commands: requests to a daemon, and `check`, which examines the machine.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -16,7 +16,7 @@ use crate::table;
 
 const WAIT: Duration = Duration::from_secs(10);
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
-/// Moves the cursor to the first line and clears the screen (ECMA-48).
+/// Escape sequences that move the cursor to the first line and clear the screen (ECMA-48).
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 pub(crate) fn check(configs: &[PathBuf]) -> Result<(), Problem> {
@@ -116,7 +116,7 @@ pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
 pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| match ask(path, stream, Asked::Down) {
         Ok(_) => Ok(()),
-        // The daemon has already stopped through the socket of an earlier bundle.
+        // The daemon has already stopped after a request for an earlier bundle.
         Err(_) if bundles.names.is_empty() && !path.exists() => Ok(()),
         Err(problem) => Err(problem),
     })
@@ -135,7 +135,7 @@ fn each(
                 is_any_there = true;
                 what(&path, stream)?;
             }
-            // Left by a daemon that was killed or has ended in the meantime.
+            // The socket remains from a daemon that was killed, or has just ended.
             Err(error) if !are_named && is_nobody(&error) => {}
             Err(error) => return Err(refused(&path, &error)),
         }
@@ -193,7 +193,7 @@ fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(found)
 }
 
-/// Ignores write errors: the reader may have closed the pipe.
+/// Prints a text; ignores errors, as the reader may have closed the pipe.
 fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{text}").and_then(|()| out.flush());

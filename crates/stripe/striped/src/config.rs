@@ -1,10 +1,10 @@
-//! Configuration file of one end of a bundle.
+//! Configuration file for one end of a bundle, an interface over several channels.
 //!
 //! ```toml
-//! name = "bundle0"                      # of the interface
+//! name = "bundle0"                      # interface name
 //! addresses = ["10.90.0.1/24"]
 //! mtu = 1400
-//! private-key = "bundle0.key"           # beside this file; readable only by its owner
+//! private-key = "bundle0.key"           # in this file's directory; readable only by its owner
 //! routes = ["0.0.0.0/0", "10.1.0.0/16"] # destinations beyond the interface's own network
 //!
 //! [peer]
@@ -15,7 +15,7 @@
 //! remote = "198.51.100.1:7000"
 //!
 //! [[channel]]
-//! interface = "wwan0"                   # any address of it, with the port of the remote end
+//! interface = "wwan0"                   # any address of wwan0, with the remote port
 //! remote = "198.51.100.1:7001"
 //!
 //! [[channel]]
@@ -24,7 +24,7 @@
 //! [[channel]]
 //! transport = "tcp"                     # if the network blocks UDP; can be mixed with UDP
 //! interface = "eth1"
-//! remote = "198.51.100.1:443"           # whose file has listen = "0.0.0.0:443" in place of both
+//! remote = "198.51.100.1:443"           # the other end has listen = "0.0.0.0:443" instead
 //! ```
 //!
 //! Other keys: [`ethernet`] for channels over Ethernet, [`peer`] for peers, [`operation`] for
@@ -68,7 +68,7 @@ pub(crate) struct Config {
     /// Longest packet that the interface accepts, in bytes.
     #[serde(default = "default_mtu")]
     pub(crate) mtu: u16,
-    /// File with the private key of this end; required for channels over UDP and TCP.
+    /// File with this end's private key; required for channels over UDP and TCP.
     #[serde(rename = "private-key")]
     pub(crate) private_key: Option<String>,
     /// Peers; at least one is required for channels over UDP and TCP.
@@ -84,46 +84,46 @@ pub(crate) struct Config {
     /// offload).
     #[serde(default)]
     pub(crate) offload: bool,
-    /// EtherTypes of the frames on channels over Ethernet.
+    /// EtherTypes of frames on channels over Ethernet.
     #[serde(default, rename = "ether-types")]
     pub(crate) ether_types: EtherTypesTable,
     #[serde(default)]
     pub(crate) order: OrderName,
     #[serde(default)]
     pub(crate) control: ControlName,
-    /// Networks routed through the interface. Each prefix competes as if it were in the main
+    /// Networks routed through the interface. Each prefix is treated as if it were in the main
     /// routing table: longer prefixes there, such as those of local networks, take precedence.
-    /// Empty by default.
+    /// Default: none.
     #[serde(default)]
     pub(crate) routes: Vec<Prefix>,
-    /// Routing table owned by this daemon: 21332 by default, the letters "ST". Each daemon on a
-    /// machine needs its own.
+    /// Routing table owned by this daemon. Default: 21332, the letters "ST". Each daemon on a
+    /// machine needs its own table.
     #[serde(default = "default_table")]
     pub(crate) table: u32,
     /// Priority of the first of 512 routing rules owned by this daemon. The default, 32000, places
-    /// them after those of an administrator and before the main table's rule, 32766. Each daemon
+    /// them after an administrator's rules and before the main table's rule, 32766. Each daemon
     /// needs its own range.
     #[serde(default = "default_priority")]
     pub(crate) priority: u32,
-    /// Firewall mark of the channels' datagrams, which lets routing rules exclude them from the
-    /// routes of the bundle. If `routes` is set, 21332 by default; otherwise none.
+    /// Firewall mark of the channels' datagrams, with which routing rules exclude them from the
+    /// bundle's routes. Default: 21332 with `routes`, otherwise none.
     pub(crate) mark: Option<u32>,
-    /// DSCP of all outer datagrams: 0 to 63, or "copy" for the value of each packet. The default,
-    /// 0, gives the network a single class, within which it keeps the order.
+    /// DSCP of all outer datagrams: 0 to 63, or "copy" for the value of each packet. With a fixed
+    /// value (default 0), the network sees a single class, within which it keeps the order.
     #[serde(default)]
     pub(crate) dscp: Dscp,
-    /// User that the tunnel process runs as; by default the user that starts the daemon. The
-    /// process has no privileges in either case: another user also keeps it from root's files.
+    /// User of the tunnel process; default: the user that starts the daemon. The process has no
+    /// privileges in either case; another user also prevents access to root's files.
     pub(crate) user: Option<String>,
-    /// Packet policies; the first match applies. By default, a packet goes to the channel with the
-    /// most free window.
+    /// Packet policies; the first match applies. By default, a packet is sent on the channel with
+    /// the earliest expected arrival.
     #[serde(default, rename = "policy")]
     pub(crate) policies: Vec<PolicyTable>,
-    /// Maximum number of channels at any time, equal at both ends; leaves room for channels that a
+    /// Maximum number of channels at any time, equal at both ends, with room for channels that a
     /// reload adds.
     #[serde(default = "operation::default_channels_max", rename = "channels-max")]
     pub(crate) channels_max: usize,
-    /// Address of the metrics server; none by default.
+    /// Address of the metrics server; default: none.
     pub(crate) metrics: Option<Endpoint>,
     /// Whether `metrics` may be an address that other machines can reach.
     #[serde(default, rename = "metrics-beyond-loopback")]
@@ -137,7 +137,7 @@ pub(crate) struct Config {
     pub(crate) channels: Vec<Channel>,
 }
 
-/// Minimum MTU of IPv4 and of IPv6 (RFC 791, section 3.2; RFC 8200, section 5), in bytes.
+/// Minimum MTU of IPv4 and IPv6 in bytes (RFC 791, section 3.2; RFC 8200, section 5).
 const MTU_MIN: [u16; 2] = [68, 1_280];
 
 impl Config {
@@ -150,8 +150,8 @@ impl Config {
     }
 }
 
-/// Default: 1,500 bytes minus 64, the longest header over IPv4, and room for PPPoE and one or two
-/// tunnels.
+/// Returns 1,500 bytes minus 64, the longest header over IPv4, and minus room for PPPoE and one or
+/// two tunnels.
 const fn default_mtu() -> u16 {
     1_400
 }
@@ -166,35 +166,35 @@ const fn default_priority() -> u32 {
 
 /// Default routing table: "ST" in ASCII.
 const DEFAULT_TABLE: u32 = 0x5354;
-/// Default mark; it equals the default table to be easily recognised.
+/// Default mark, equal to the default table to be easily recognised.
 const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Channel {
-    /// Local address. If absent, any address of the interface, with the port of `remote`.
+    /// Local address. Default: any address of the interface, with the port of `remote`.
     local: Option<Endpoint>,
-    /// Interface that the channel is bound to.
+    /// Interface to which the channel is bound.
     pub(crate) interface: Option<String>,
-    /// Remote address. If absent, it is learned from authenticated datagrams.
+    /// Remote address. Default: learned from authenticated datagrams.
     remote: Option<Endpoint>,
     /// Transport protocol, unless the channel is over Ethernet.
     #[serde(default)]
     transport: TransportName,
     /// Local address for incoming TCP connections. Channels with equal addresses share a socket.
     listen: Option<Endpoint>,
-    /// Ethernet interface; set only for channels over Ethernet.
+    /// Ethernet interface, only for channels over Ethernet.
     pub(crate) ethernet: Option<String>,
     /// MAC address of the other end's Ethernet interface.
     pub(crate) peer: Option<Peer>,
-    /// Quantum of the channel in the scheduler, in bytes per round; only for Ethernet.
+    /// Quantum in bytes per round, only for channels over Ethernet.
     #[serde(rename = "quantum-bytes")]
     pub(crate) quantum_bytes: Option<u32>,
-    /// Priority level of the channel; lower numbers are used first. 1 by default.
+    /// Priority level of the channel; lower numbers are used first. Default: 1.
     pub(crate) priority: Option<NonZeroU8>,
-    /// Bytes per period, both directions together.
+    /// Bytes per period, in both directions together.
     pub(crate) quota: Option<Bytes>,
-    /// Period after which the quota is renewed, and its first day.
+    /// Period of the quota.
     #[serde(rename = "quota-period")]
     pub(crate) quota_period: Option<QuotaPeriod>,
     #[serde(rename = "quota-day")]
@@ -211,7 +211,7 @@ impl Channel {
         self.listen.map(|listen| listen.0)
     }
 
-    /// Local address of a connection, with any port unless one is configured.
+    /// Returns the local address of a connection, with any port unless configured.
     pub(crate) fn connect_from(&self, remote: SocketAddr) -> SocketAddr {
         let mut local = self.local(remote);
         if self.local.is_none() {
@@ -311,11 +311,10 @@ fn any(address: SocketAddr) -> IpAddr {
     if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
-/// Transport protocol of a channel that is not over Ethernet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TransportName {
-    /// Preferred: a lost datagram does not delay later ones.
+    /// Preferred, as a lost datagram does not delay later datagrams.
     #[default]
     Udp,
     /// For networks that block UDP.
@@ -386,11 +385,11 @@ impl Prefix {
     }
 }
 
-/// Rule that chooses the channel of a packet.
+/// Channel selection.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OrderName {
-    /// Channel with the earliest expected arrival of the packet.
+    /// Channel with the earliest expected arrival.
     #[default]
     Free,
     /// Round robin.

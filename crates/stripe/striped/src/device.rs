@@ -1,9 +1,10 @@
-//! TUN device: exchanges packets with the kernel, using segmentation offload.
+//! TUN device with segmentation offload.
 //!
 //! With `IFF_VNET_HDR` the kernel passes a run of TCP or UDP segments as one large packet. This
-//! module splits and coalesces them: one system call for some forty packets in each direction.
+//! module splits and coalesces such runs, so that a system call transfers about forty packets in
+//! either direction.
 //!
-//! Invariant: the interface exists as long as the [`Tun`] value.
+//! Invariant: the interface exists while the [`Tun`] value does.
 
 use std::io;
 use std::net::IpAddr;
@@ -14,10 +15,10 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTI
 use crate::config::Config;
 
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
-/// Longest packet read, as on many jumbo-frame networks. Those above the MTU are read to answer
-/// them with an ICMP error.
+/// Longest packet read in bytes, as on many jumbo-frame networks. Packets above the MTU are read to
+/// answer them with an ICMP error.
 const READ_BYTES: usize = 9_216;
-/// Length of the kernel's queue: some 20 ms at 1 Gbit/s and 1,400 bytes. Longer backlogs belong in
+/// Length of the kernel's queue: about 20 ms at 1 Gbit/s and 1,400 bytes. Longer backlogs belong in
 /// our per-flow queues.
 const QUEUE_PACKETS: u32 = 2_000;
 
@@ -28,7 +29,7 @@ pub(crate) struct Tun {
     sizes: Vec<usize>,
     gro: GROTable,
     outgoing: Outgoing,
-    /// Whether packets pass unsplit, each preceded by the kernel's virtio header.
+    /// Whether packets are not split and follow the kernel's virtio header.
     is_whole: bool,
     pub(crate) refused: u64,
 }
@@ -89,8 +90,7 @@ impl Tun {
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // The packet is lost: the interface is down, or the packet exceeds the length of any
-            // network.
+            // The packet is lost: the interface is down, or the packet is longer than `READ_BYTES`.
             Err(error) if error.raw_os_error().is_none() => {
                 self.refused += 1;
                 Ok(true)
@@ -119,7 +119,7 @@ impl Tun {
     }
 }
 
-/// Outgoing packets; each buffer has room for segments to be coalesced.
+/// Outgoing packets; each buffer has room to coalesce segments.
 #[derive(Default)]
 struct Outgoing {
     buffers: Vec<Vec<u8>>,
@@ -172,7 +172,7 @@ mod tests {
         packet
     }
 
-    /// Of 50 segments of 1,400 bytes, 46 fit into one IP packet.
+    /// Checks that 46 of 50 segments of 1,400 bytes fit into one IP packet.
     #[test]
     fn segments_of_a_flow_are_coalesced() {
         let (mut outgoing, mut gro) = (Outgoing::default(), GROTable::default());

@@ -1,7 +1,7 @@
-//! Entry queue for packets read from the interface: one CoDel queue per flow (FQ-CoDel).
+//! Entry queue for packets from the interface: one CoDel queue per flow (FQ-CoDel).
 //!
-//! Invariant: once the number of buffers has reached the largest backlog, enqueuing a packet
-//! allocates nothing.
+//! Invariant: enqueuing a packet only allocates a buffer if the backlog exceeds its previous
+//! maximum.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::class::Dscp;
 use crate::packet::{Flow, ecn, mark};
 use crate::policy::Policies;
 
-/// Idle time after which the queue is freed; most gaps within a flow are shorter.
+/// Idle time after which the queue is freed, longer than most gaps within a flow.
 const REST_NS: u64 = 1_000_000_000;
 
 #[derive(Debug)]
@@ -25,19 +25,20 @@ pub(crate) struct Entry {
     used_at_ns: u64,
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
-    /// Length of the virtio header with offloads; otherwise 0.
+    /// Length of the virtio header with offload; otherwise 0.
     prefix_bytes: usize,
     dscp: Dscp,
-    /// Packets that are not valid IP, or whose length field is wrong.
+    /// Packets that are not valid IP, or have a wrong length field.
     pub(crate) strange: u64,
     now_ns: u64,
     policies: Policies,
-    /// Class of the packet that was last peeked.
+    /// Class of the last peeked packet.
     class: Class,
 }
 
 impl Entry {
-    /// The flow hash has a random key: senders cannot choose flows that collide.
+    /// Creates an entry queue. Its flow hash has a random key, so that senders cannot cause
+    /// collisions.
     pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize, dscp: Dscp) -> Self {
         let plan = FqCodelPlan::of_packets(longest_bytes);
         let hasher = RandomState::new();
@@ -174,9 +175,9 @@ mod tests {
         }
     }
 
-    /// One packet arrives per millisecond and, from 90 ms on, one leaves, after a wait of 90 ms.
-    /// The first drop is due after an interval: 160 ms for a round trip of 80 ms and as much in the
-    /// queue; for 20 ms, the longer 100 ms of RFC 8290.
+    /// Checks the first drop. One packet arrives per millisecond and, from 90 ms on, one leaves,
+    /// after a wait of 90 ms. The first drop is due after an interval: 160 ms for a round trip of
+    /// 80 ms and as much in the queue; for 20 ms, the longer 100 ms of RFC 8290.
     #[test]
     fn first_drop_waits_for_an_interval_above_the_rtt() {
         for (round_trip_ms, first_drop_ms) in [(80, 250), (20, 190)] {

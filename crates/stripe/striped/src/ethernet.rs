@@ -1,4 +1,4 @@
-//! Pipes over Ethernet: checks of the configuration, and the parameters derived from it.
+//! Pipes over Ethernet: configuration checks, and derived parameters.
 
 use std::io;
 
@@ -11,9 +11,10 @@ use nix::errno::Errno;
 use crate::check::Place;
 use crate::config::{Channel, Config, SchedulerName};
 
-/// Length of the longest IP packet except jumbograms; used if frames pass unsplit.
+/// Longest IP packet without the jumbogram option, used if frames pass unsplit.
 const WHOLE_BYTES: u32 = 65_535;
-/// Quanta that may wait: a quantum lasts 1 to 2 ms, and the process may be delayed by 20 ms.
+/// Maximum quanta in the send queue: a quantum takes 1 to 2 ms, and the process may be delayed by
+/// 20 ms.
 const QUANTA_WAITING: u32 = 16;
 
 impl Config {

@@ -1,4 +1,4 @@
-//! Files that accompany the program: manual pages and shell completions.
+//! Generated files: manual pages and shell completions.
 
 use std::io::stdout;
 use std::path::{Path, PathBuf};

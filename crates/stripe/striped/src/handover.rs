@@ -1,5 +1,5 @@
 //! Transfer of a checked configuration from the monitor, which may read files, to the tunnel
-//! process. It uses a shared memory file (memfd), so that no socket between them carries a key.
+//! process, in a shared memory file (memfd), so that keys never pass through a socket.
 //!
 //! ```text
 //!   0123...ef      preshared key of peer[0]
@@ -8,8 +8,8 @@
 //!   name = ...     the configuration file
 //! ```
 //!
-//! Invariant: memory that holds a key is zeroed before it is freed, by the last process to hold it:
-//! the receiver, or the sender if the transfer failed.
+//! Invariant: memory that contains a key is zeroed before it is freed, by the receiver or, if the
+//! transfer failed, the sender.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -48,7 +48,7 @@ pub(crate) fn forget(passed: OwnedFd) -> io::Result<()> {
     write_over(&file, file.metadata()?.len())
 }
 
-/// Overwrites the file with zeros, by a system call that the filter allows.
+/// Overwrites the file with zeros, with a system call that the seccomp filter allows.
 fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     for begin in (0..bytes).step_by(ZEROS.len()) {
         let count =
@@ -58,7 +58,7 @@ fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a configuration from the memfd, then zeroes it.
+/// Reads a configuration from the memfd, then zeroes the memfd.
 pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let wrong = || io::Error::from(io::ErrorKind::InvalidData);
     let mut bytes = Zeroizing::new(Vec::new());

@@ -1,6 +1,6 @@
 //! Key files: 32 bytes as 64 hexadecimal digits, readable only by their owner.
 //!
-//! Invariant: buffers that held file contents are zeroed before they are freed.
+//! Invariant: buffers with file contents are zeroed before they are freed.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::problem::Problem;
 
 const OTHERS: u32 = 0o077;
-/// Maximum length read, above that of any key file.
+/// Maximum length read in bytes, above that of any key file.
 const FILE_BYTES_MAX: usize = 1_024;
 
 /// Reads a key file. Its errors name `command`, which creates such files.
@@ -33,7 +33,7 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
     if mode & OTHERS != 0 {
         return Err(format!("others may use {name} (mode {mode:03o}): chmod 600 {name}"));
     }
-    // A growing buffer would leave copies of the key behind.
+    // A growing buffer would leave copies of the key in memory.
     let mut bytes = Zeroizing::new([0; FILE_BYTES_MAX]);
     let mut length = 0;
     while length < FILE_BYTES_MAX {
@@ -77,7 +77,7 @@ pub(crate) fn print_public(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Ignores write errors: the reader may have closed the pipe.
+/// Prints the public key; ignores errors, as the reader may have closed the pipe.
 fn print(key: &PrivateKey) {
     let _: io::Result<()> = writeln!(io::stdout().lock(), "{}", key.public());
 }

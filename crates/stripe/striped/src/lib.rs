@@ -13,12 +13,12 @@
 //!            └──────────────────────┘
 //! ```
 //!
-//! The interface and its routes exist as long as the interface's descriptor. The monitor removes
-//! the rules; those left by a crash are removed by the next start (`routes`).
+//! The interface and its routes disappear when the interface's descriptor is closed. The monitor
+//! removes the routing rules; after a crash, the next start removes them (`routes`).
 //!
 //! Invariants: each process is single-threaded; no payload leaves unencrypted unless
-//! `allow-plaintext` is set; the packets of a flow leave the far interface in the order in which
-//! they entered this one; the tunnel process, which parses packets, cannot change the system
+//! `allow-plaintext` is set; packets of a flow leave the far interface in the order in which they
+//! entered this one; the tunnel process, which parses packets, cannot change the system
 //! (`sandbox`).
 #![cfg(target_os = "linux")]
 

@@ -23,7 +23,7 @@ const REPLY_BYTES: usize = 4;
 pub(crate) enum Request {
     /// Install the routes of the interface with this index.
     Route(u32),
-    /// Set the MTU of the interface, in bytes.
+    /// Set the interface's MTU, in bytes.
     SetMtu(u32),
     /// Open a socket for this [`ChannelNumber`](crate::config::ChannelNumber).
     Open(u32),
@@ -117,7 +117,7 @@ impl HalfLine {
     }
 }
 
-/// Creates a socket pair; child processes inherit an end only if it is passed explicitly.
+/// Creates a socket pair whose ends child processes only inherit if passed explicitly.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }

@@ -3,11 +3,11 @@
 //! | level | events |
 //! |---|---|
 //! | error | errors that end the daemon or a reload |
-//! | warn | a channel is out; packets or datagrams are rejected |
-//! | info | a channel is in; the peer has connected or moved; a packet size, the MTU; a reload |
-//! | debug | links that are reopened, changes of the network |
+//! | warn | a channel is taken out of use; packets or datagrams are rejected |
+//! | info | a channel is in use; a peer has connected or moved; changes of packet size or MTU; a reload |
+//! | debug | reopened links, network changes |
 //!
-//! Invariant: log output is bounded in time: a [`Limit`] guards each event that other machines can
+//! Invariant: the log rate is bounded, as a [`Limit`] guards each event that other machines can
 //! cause.
 
 use std::sync::OnceLock;
@@ -48,20 +48,18 @@ impl From<LogLevel> for LevelFilter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LogFormat {
-    /// One line of text per event.
     #[default]
     Text,
-    /// One JSON object per event.
     Json,
 }
 
 /// Command-line options for logging, which override the file.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct LogOptions {
-    /// Minimum level of events that are logged; overrides the file
+    /// Minimum level of logged events; overrides the file
     #[arg(long)]
     pub(crate) log_level: Option<LogLevel>,
-    /// Format of the log; overrides the file
+    /// Log format; overrides the file
     #[arg(long)]
     pub(crate) log_format: Option<LogFormat>,
 }
@@ -108,11 +106,11 @@ pub(crate) fn set_level(level: LogLevel) {
 }
 
 const BURST: u32 = 10;
-/// Interval between tokens: a flood of 8,640 lines a day is one or two megabytes; a link that flaps
-/// once a minute is logged in full.
+/// Token interval: a flood causes 8,640 lines a day, one or two megabytes, but a link that flaps
+/// once a minute is logged completely.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Token bucket for one kind of event.
+/// Token bucket for one type of event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     tokens: u32,
@@ -127,7 +125,8 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Number of events suppressed before this one; `None` suppresses it too.
+    /// Returns the number of events suppressed before this one; `None` if this event is suppressed
+    /// too.
     pub(crate) fn pass(&mut self, now: Instant) -> Option<u64> {
         let mut filled_at = self.filled_at.unwrap_or(now);
         while filled_at.after(EVERY) <= now && self.tokens < BURST {

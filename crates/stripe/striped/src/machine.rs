@@ -1,4 +1,4 @@
-//! Interfaces and addresses of this machine, which configurations are checked against.
+//! Interfaces and addresses of this machine, against which configurations are checked.
 
 use std::fs::File;
 use std::io;

@@ -1,8 +1,8 @@
-//! The program `striped`. All of its code is in the library, which the fuzzer also links.
+//! The program `striped`, whose code is in the library, which the fuzzer also links.
 
 use std::process::ExitCode;
 
-/// Overwrites freed memory with zeros, so that no key remains in it.
+/// Allocator that overwrites freed memory with zeros, so that no key remains in it.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =

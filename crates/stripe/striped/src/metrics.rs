@@ -1,4 +1,4 @@
-//! Metrics over HTTP for Prometheus, served by the packet loop without a thread.
+//! Prometheus metrics over HTTP, served by the packet loop.
 //!
 //! ```text
 //!   GET /metrics ──► [reading] ── complete head ──► [replying] ── all written ──► closed
@@ -24,12 +24,12 @@ use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use crate::status::Status;
 
-/// Maximum number of clients; one more closes the oldest connection.
+/// Maximum number of clients; an additional client closes the oldest connection.
 const CLIENTS_MAX: usize = 4;
 const HEAD_BYTES_MAX: usize = 4_096;
 const HEADERS_MAX: usize = 32;
 const WAIT: Duration = Duration::from_secs(5);
-/// Send buffer size, large enough for a complete reply with 64 channels.
+/// Send buffer size in bytes, enough for a complete reply with 64 channels.
 const BUFFER_BYTES: usize = 256 << 10;
 
 pub(crate) struct MetricsServer {
@@ -74,7 +74,7 @@ impl MetricsServer {
         self.clients.retain_mut(|client| now < client.until && client.goes_on(&status));
     }
 
-    /// Whether there is work although no descriptor is readable.
+    /// Returns whether work is due although no descriptor is readable.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         let is_due = |client: &Client| client.response.is_some() || client.until <= now;
         self.clients.iter().any(is_due) || self.acceptor.next_at().is_some_and(|at| at <= now)
@@ -103,7 +103,7 @@ impl Client {
     }
 }
 
-/// Response to a request; `None` while its head is incomplete.
+/// Returns the response to a request; `None` while its head is incomplete.
 fn response(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);

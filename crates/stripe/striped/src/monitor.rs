@@ -1,20 +1,20 @@
-//! Monitor process: the only one that may change the network; it parses no packets.
+//! Monitor process, which alone may change the network, and parses no packets.
 //!
 //! ```text
 //!   monitor, with CAP_NET_ADMIN            socket pairs        one tunnel process per bundle
 //!     checks the configuration                                   creates the interface, opens sockets,
 //!     creates routes and rules    ◄── routes, a socket, MTU ──   drops its privileges ([`sandbox`]),
-//!     removes all of them         ─── done, or a descriptor ──►  carries packets
+//!     removes them at the end     ─── done, or a descriptor ──►  carries packets
 //!     serves `striped status` ... ─── orders ─────────────────►  reports its status, applies a new file
 //!     watches the network         ◄── ready, alive, done ─────
 //! ```
 //!
 //! When a tunnel process ends, its rules and routes are removed, and all others are stopped or
-//! killed ([`half`]). If the monitor dies, the tunnel processes and their interfaces go with it,
-//! and the next start removes the rules.
+//! killed ([`half`]). If the monitor dies, the kernel kills the tunnel processes and removes their
+//! interfaces; the next start removes the rules.
 //!
-//! Invariants: a request is granted only for resources that the configuration names; only one byte
-//! is read from a control connection; the monitor blocks only in `poll`.
+//! Invariants: a request is granted only for resources that the configuration names; only a single
+//! byte is read from a control connection; the monitor blocks only in `poll`.
 //!
 //! [`sandbox`]: crate::sandbox
 

@@ -1,6 +1,6 @@
-//! Recent rates, times since state changes, and log events, obtained by polling an end.
+//! Recent rates, times of state changes, and log events, obtained by polling an end.
 //!
-//! Invariant: events that other machines can cause pass a rate limit ([`Limit`]).
+//! Invariant: log events that other machines can cause are rate limited ([`Limit`]).
 
 use std::mem::replace;
 use std::time::Duration;
@@ -57,7 +57,8 @@ struct Growing {
 }
 
 impl Growing {
-    /// Growth since the last logged event, and the number of events suppressed.
+    /// Returns the growth since the last logged event, and the number of events suppressed since
+    /// then.
     fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
         if count <= self.logged {
             return None;

@@ -1,12 +1,12 @@
-//! Orders of the monitor to the tunnel process, and their replies, over a second socket pair.
+//! Orders from the monitor to the tunnel process, and their replies, over a second socket pair.
 //!
 //! ```text
-//!   order    | kind 1 | text |     with a descriptor to read from, or to write the answer to
+//!   order    | kind 1 | text |     with a descriptor, to read from or for the answer
 //!   reply    | kind 1 | text |
 //! ```
 //!
-//! Invariants: neither process blocks on this socket; each configuration has a number, which its
-//! reply repeats.
+//! Invariants: neither process blocks on this socket; a reply repeats the number of its
+//! configuration.
 
 use std::io;
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::line;
 
-/// Maximum message length, above that of any order and most reasons for a rejected reload.
+/// Maximum message length in bytes, above that of any order and most reasons for a rejected reload.
 const MESSAGE_BYTES: usize = 8 << 10;
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) enum Order {
     /// Apply the checked configuration in this memfd ([`crate::handover`]). The number counts
     /// reloads.
     Reload(u64, OwnedFd),
-    /// Retry lost links and probe channels that are out.
+    /// Retry lost links and probe unused channels.
     NetworkChanged,
     /// The local address of this [`ChannelNumber`](crate::config::ChannelNumber) has changed.
     Moved(usize),
@@ -37,11 +37,11 @@ pub(crate) enum Order {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Reply {
-    /// The process is ready; the flag is set if the seccomp filter is active.
+    /// The process is ready; true if the seccomp filter is active.
     Ready(bool),
     Alive,
     Reloaded(u64),
-    /// The configuration is applied, except for the parts listed.
+    /// The configuration is applied, except for the listed parts.
     Refused(u64, String),
 }
 

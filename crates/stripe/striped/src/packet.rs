@@ -3,7 +3,7 @@
 //! Source: RFC 791 and RFC 8200 (headers), RFC 3168 (ECN), RFC 1624 (incremental checksum update),
 //! RFC 6437 (flow labels).
 //!
-//! Invariant: any sequence of bytes belongs to some flow.
+//! Invariant: every byte sequence belongs to a flow.
 
 mod classified;
 mod header;
@@ -18,7 +18,7 @@ pub(crate) use classified::Classified;
 pub(crate) use mss::clamp;
 pub(crate) use too_big::IcmpErrors;
 
-/// Protocols with ports: TCP, UDP, DCCP and SCTP.
+/// Protocol numbers with ports: TCP, UDP, DCCP and SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
 /// Flow of a packet: addresses, protocol, and ports or flow label.
@@ -30,7 +30,7 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Flow of a packet; the default value if it is not IP.
+    /// Returns the flow of a packet; the default value if it is not IP.
     pub(crate) fn of(packet: &'a [u8]) -> Self {
         match packet.first().map(|first| first >> 4) {
             Some(4) => Self::of_v4(packet).unwrap_or_default(),
@@ -53,7 +53,7 @@ impl<'a> Flow<'a> {
         let ports = if WITH_PORTS.contains(&protocol) {
             ports(packet, protocol, V6_HEADER_BYTES)
         } else {
-            // The flow label replaces ports behind extension headers.
+            // After extension headers, the flow label replaces ports.
             &packet[1..4]
         };
         Some(Self { addresses, protocol, ports })
@@ -65,7 +65,7 @@ fn ports(packet: &[u8], protocol: u8, at: usize) -> &[u8] {
     ports.unwrap_or_default()
 }
 
-/// DSCP and ECN of a packet; 0 if it is not IP.
+/// Returns DSCP and ECN of a packet; 0 if it is not IP.
 pub(crate) fn traffic_class(packet: &[u8]) -> u8 {
     match packet {
         [first, second, ..] if first >> 4 == 4 => *second,
@@ -198,7 +198,7 @@ mod tests {
             icmp_errors.refuse(Instant::ORIGIN, &bytes, longest);
             if let Some(icmp_error) = icmp_errors.next_icmp_error() {
                 prop_assert!(icmp_error.len() <= 1_280);
-                // The answer is itself an ICMP error.
+                // ICMP errors cause no ICMP error.
                 icmp_errors.refuse(Instant::ORIGIN, &icmp_error, 0);
                 prop_assert!(icmp_errors.next_icmp_error().is_none());
             }

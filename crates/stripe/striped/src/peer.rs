@@ -1,4 +1,4 @@
-//! Checks of the configured peers, and the keys for their handshakes.
+//! Checks of configured peers, and their handshake keys.
 
 use std::collections::BTreeMap;
 

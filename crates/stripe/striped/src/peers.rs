@@ -1,12 +1,12 @@
-//! Peers of a bundle: each has a pipe, an entry queue before it, and allowed addresses.
+//! Peers of a bundle, each with an entry queue, a pipe and allowed addresses.
 //!
 //! ```text
-//!   interface ──► peer of the destination? ──► queue 0 ──► pipe 0 ══╗
+//!   interface ──► peer by destination? ────► queue 0 ──► pipe 0 ══╗
 //!                                          └─► queue 1 ──► pipe 1 ══╬══ shared ports
 //!   interface ◄── source allowed?          ◄── either pipe ◄════════╝
 //! ```
 //!
-//! Over Ethernet there is one peer, without a key.
+//! Over Ethernet, there is a single peer without a key.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ use crate::peer;
 use crate::policy::Policies;
 use crate::quota::Quotas;
 
-/// Unit of the epoch counter. Half of its 32-bit range, within which a later epoch is recognised,
-/// spans four years.
+/// Unit of the epoch counter in ms. Half of the 32-bit range, within which epochs can be ordered,
+/// is four years.
 const EPOCH_MS: u128 = 64;
-/// Poll interval of idle peers: ten polls a second took a quarter of the CPU time of 256 idle
+/// Poll interval of idle peers: ten polls per second took a quarter of the CPU time of 256 idle
 /// peers.
 const POLL_QUIET: Duration = Duration::from_secs(1);
 
@@ -48,7 +48,7 @@ pub(crate) struct Peers {
     quotas: Quotas,
     prefix_bytes: usize,
     allowed: Allowed,
-    /// Lower and upper bound of the longest packet, in bytes.
+    /// Lower and upper limit of the longest packet, in bytes.
     longest: (u16, u16),
     pub(crate) refused_destinations: u64,
     crowd: Crowd,
@@ -73,12 +73,12 @@ impl Sources for Queues {
 
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// Name; `None` for a peer without a key.
+    /// Peer name; `None` for a peer without a key.
     pub(crate) name: Option<String>,
     pub(crate) entry: Entry,
     pub(crate) refused_sources: u64,
     pub(crate) marks: Marks,
-    /// Longest packet that the pipe accepts now, in bytes.
+    /// Longest packet that the pipe currently accepts, in bytes.
     longest_bytes: u16,
     pub(crate) observer: Observer,
     is_busy: bool,
@@ -114,7 +114,7 @@ impl Peers {
         Ok(all)
     }
 
-    /// Adds a peer to its place, which must be free.
+    /// Adds a peer to its slot, which must be free.
     fn begin(
         &mut self,
         config: &Config,
@@ -159,7 +159,7 @@ impl Peers {
         })
     }
 
-    /// Next received packet, and the longest packet, in bytes, that its peer accepts.
+    /// Returns the next received packet, and the longest packet that its peer accepts, in bytes.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
         while let Some((place, mut packet)) = self.ends.next_packet() {
             let Some(peer) = self.queues.at(place) else { continue };
@@ -173,11 +173,12 @@ impl Peers {
         None
     }
 
-    /// Place of the destination's peer, and the longest packet, in bytes, that it accepts.
+    /// Returns the slot of the destination's peer, and the longest packet that the peer accepts, in
+    /// bytes.
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
         let place = self.allowed.destination(packet);
         let there = place.and_then(|place| Some((place, self.queues.at(place)?.longest_bytes)));
-        // Multicast is not counted: the kernel sends it on every interface.
+        // Multicast is not counted, as the kernel sends it on every interface.
         self.refused_destinations += u64::from(there.is_none() && !is_to_group(packet));
         there
     }
@@ -261,8 +262,8 @@ impl Peers {
         }
     }
 
-    /// Applies changes to one peer. New channels are added first, because the last channel cannot
-    /// be removed.
+    /// Applies changes to one peer. Channels are added before others are removed, as the last
+    /// channel cannot be removed.
     fn follow_one(
         &mut self,
         before: &Config,
@@ -308,7 +309,7 @@ impl Peers {
         }
     }
 
-    /// Longest packet that any peer accepts.
+    /// Returns the longest packet that any peer accepts, in bytes.
     pub(crate) fn longest_bytes(&self) -> u16 {
         let all = self.queues.0.iter().flatten().map(|peer| peer.longest_bytes);
         all.max().unwrap_or(self.longest.1)
@@ -363,7 +364,8 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     Ok(EndPlan { striping, channels_max, dscp, ..EndPlan::free(mtu.into()) })
 }
 
-/// Epoch of a session over Ethernet, later than at any earlier start unless the clock was set back.
+/// Returns the epoch of a session over Ethernet, later than at any earlier start unless the clock
+/// was set back.
 fn epoch() -> Epoch {
     let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     let count = Duration::from(since_1970).as_millis() / EPOCH_MS;

@@ -1,6 +1,6 @@
-//! Packet policies: the first in the file that matches decides the class of a packet.
+//! Packet policies: the first match in the file determines a packet's class.
 //!
-//! Invariants: no earlier policy covers an accepted one; classification does not allocate.
+//! Invariants: no policy completely covers a later policy; classification does not allocate.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Errors that end the program, and their exit codes, which are those of `gingham`.
+//! Errors that end the program, with the exit codes of `gingham`.
 
 use std::fmt::{self, Display};
 use std::process::ExitCode;
@@ -8,12 +8,12 @@ use gingham_input::InputError;
 #[derive(Debug)]
 pub(crate) enum Problem {
     Input(Box<InputError>),
-    /// Request that cannot be carried out, without a line of a file to blame.
+    /// Invalid request that no line of a file caused.
     Refused(String),
     Environment(String),
-    /// The other process has already printed its message.
+    /// Error whose message the other process has printed.
     Reported(u8),
-    /// Exit code and message that a daemon returned.
+    /// Exit code and message from a daemon.
     Asked(u8, String),
 }
 

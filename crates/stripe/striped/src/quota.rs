@@ -1,24 +1,21 @@
-//! Quotas: the number of bytes that a channel may carry in a period, counted across restarts.
+//! Quotas: bytes that a channel may carry per period, counted across restarts.
 //!
 //! ```text
-//!   about to send 40 datagrams ──► write record ──► send           kill -9 at any point: the record
+//!   40 datagrams to be sent    ──► write record ──► send           kill -9 at any point: the record
 //!                                    │                             stays in the page cache
 //!   /var/lib/striped/                ▼
 //!     bundle0.wwan0:7001.quota   | slot 0 | slot 1 |               each with a serial and a checksum
 //! ```
 //!
-//! The count covers all bytes of the sockets, with IP and UDP headers. Records are written in
-//! place: a full disk does not matter. If a record cannot be written, its channel sends nothing. A
-//! machine that stops without flushing its disks loses the counts since the last flush, which the
-//! monitor requests every second. Each record therefore **reserves** bytes beyond those used; they
-//! count as used if an earlier boot did not close the record.
+//! The count covers all bytes of the sockets, including IP and UDP headers. Records are written in
+//! place, which is possible on a full disk. If a record cannot be written, its channel sends
+//! nothing. If a machine stops without flushing its disks, the counts since the last flush are
+//! lost, which the monitor requests every second. Each record therefore **reserves** additional
+//! bytes, which count as used if an earlier boot did not close the record.
 //!
-//! Periods never restart: a clock that runs behind does not begin a new one.
+//! Setting the clock back does not start a new period.
 //!
-//! Source: ours; the calendar is Hinnant's, "chrono-compatible low-level date algorithms".
-//!
-//! Invariant: a datagram is sent only if the record already counts it and the quota has room for
-//! it.
+//! Invariant: a datagram is sent only after the record counts it, within the quota.
 
 mod calendar;
 mod record;
@@ -41,11 +38,11 @@ use crate::config::{Channel, ChannelAt, Config};
 use calendar::Calendar;
 use record::{Ledger, Record};
 
-/// Default directory for records, as by `StateDirectory=` (systemd.exec(5)).
+/// Default directory for records, as with `StateDirectory=` (systemd.exec(5)).
 const STATE: &str = "/var/lib/striped";
 
-/// Reserved bytes: a hundredth of the quota, at least 1 MB, at most four seconds of traffic at 1
-/// Gbit/s.
+/// Divisor for the reserved bytes: a hundredth of the quota, at least 1 MB, at most four seconds of
+/// traffic at 1 Gbit/s.
 const RESERVED_SHARE: u64 = 100;
 const RESERVED_BYTES: (u64, u64) = (1_000_000, 500_000_000);
 
@@ -129,7 +126,7 @@ fn now_s() -> u64 {
 struct Shared(Arc<Mutex<Quota>>);
 
 impl Shared {
-    /// Locks the quota. Poisoning is ignored, as no holder of the lock panics.
+    /// Locks the quota, ignoring poisoning, as no lock holder panics.
     fn get(&self) -> MutexGuard<'_, Quota> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,8 +151,8 @@ impl Meter for Shared {
 pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
 
 impl Quotas {
-    /// Opens all records. If one cannot be opened, its channel carries nothing and the error is
-    /// logged.
+    /// Opens all records. If a record cannot be opened, the error is logged and its channel carries
+    /// nothing.
     pub(crate) fn open(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         for at in config.channels_at() {
@@ -186,7 +183,7 @@ impl Quotas {
     }
 }
 
-/// Record files, which the monitor flushes.
+/// Returns the record files, which the monitor flushes.
 pub(crate) fn files(config: &Config) -> Vec<File> {
     let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
     with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()
@@ -197,7 +194,7 @@ fn settings(channel: &Channel) -> String {
     format!("{quota:?} {quota_period:?} {quota_day:?}")
 }
 
-/// Key of a changed quota, if any: a quota may only disappear together with its channel.
+/// Returns the key of a changed quota, if any: a quota may only disappear with its channel.
 pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     let of = |at: &ChannelAt<'_>| (line_of(at.channel), settings(at.channel));
     let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();
@@ -214,7 +211,7 @@ fn line_of(channel: &Channel) -> String {
     format!("{kind}{}", channel.place())
 }
 
-/// Path of the record, which depends on the channel's local end and not on its place.
+/// Returns the record's path, which depends on the channel's local end and not on its position.
 fn path_of(config: &Config, channel: &Channel) -> PathBuf {
     let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
     PathBuf::from(state).join(format!("{}.{}.quota", config.name, line_of(channel)))
@@ -308,7 +305,8 @@ mod tests {
         folder
     }
 
-    /// Of 10,000 bytes, nine datagrams of 1,000 are sent before a crash; one remains.
+    /// Checks that of 10,000 bytes, nine datagrams of 1,000 are sent before a crash, and one after
+    /// it.
     #[test]
     fn quota_is_exact_over_a_crash() {
         let folder = folder("crash");
@@ -336,7 +334,7 @@ mod tests {
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
-    /// `/dev/full` accepts no record.
+    /// Checks that nothing is granted without a record, as on `/dev/full`.
     #[test]
     fn unwritable_record_blocks_sending() {
         let full = File::options().write(true).open("/dev/full").expect("every Linux has it");

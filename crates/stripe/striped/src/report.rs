@@ -1,4 +1,4 @@
-//! Events on standard output, one line of JSON each.
+//! Events on standard output, one JSON object per line.
 
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ pub(crate) fn counters(event: &str, status: &Status) -> Value {
     serde_json::to_value(Counters { event, status }).expect("numbers and names")
 }
 
-/// Ignores write errors: the reader may have closed the pipe.
+/// Prints an event; ignores errors, as the reader may have closed the pipe.
 pub(crate) fn print(event: &Value) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{event}").and_then(|()| out.flush());

@@ -1,23 +1,23 @@
-//! Policy routing: routes through the interface in their own table, and the rules that select it.
+//! Policy routing: a table with the interface's routes, and rules that select the table.
 //!
 //! ```text
 //!   priority
 //!       0          local                                     addresses of this machine
-//!   32000          fwmark 21332            goto 32511  ──┐   datagrams of channels, by their mark
-//!   32001          to a channel's end, UDP goto 32511  ──┤   and by their destination
+//!   32000          fwmark 21332            goto 32511  ──┐   channels' datagrams, by mark
+//!   32001          to a channel's end, UDP goto 32511  ──┤   and by destination
 //!   32002          to 10.1.0.0/16 main, prefixes longer than /16 only
 //!   32003          to 10.1.0.0/16 table 21332            │   the bundle's route
-//!   32004, 32005   default route, likewise               │
+//!   32004, 32005   default route, in the same way        │
 //!   32511          nop                     ◄─────────────┘
 //!   32766          main                                      all other packets
 //! ```
 //!
-//! A route of the bundle thus competes as in the main table: longer prefixes there, above all local
-//! networks, take precedence. The rule by destination serves strict reverse-path filters (RFC
-//! 3704), which look up the way back to a datagram's source without a mark.
+//! Longer prefixes in the main table, such as local networks, thus take precedence over the
+//! bundle's routes. The rule by destination serves strict reverse-path filters (RFC 3704), which
+//! look up the route to a datagram's source without a mark.
 //!
 //! Routes disappear with the interface, but rules outlive the process; `proto 83` and their
-//! priority mark those of an earlier run.
+//! priority identify rules of an earlier run.
 //!
 //! Invariant: rules and routes of other programs are never changed.
 
@@ -43,7 +43,7 @@ pub(crate) const PRIORITIES: u32 = 512;
 /// Maximum number of routes, limited by the priorities.
 pub(crate) const ROUTES_MAX: usize = 200;
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
-/// Highest first priority for which all rules precede the main table's.
+/// Highest first priority with which all rules precede the main table's rule.
 pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
@@ -58,7 +58,7 @@ pub(crate) struct RoutePlan {
 
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
-        // Learned remote addresses have no rule; the mark alone identifies their datagrams.
+        // Learned remote addresses have no rule; their datagrams are identified by the mark alone.
         let with_remotes = config.channels_at().filter(|at| at.channel.has_remote());
         let mut remotes: Vec<_> = with_remotes.filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
@@ -83,7 +83,7 @@ impl RoutePlan {
 
 pub(crate) type Refusal = (&'static str, String);
 
-/// Rules and routes of a bundle, removed when the value is dropped.
+/// Rules and routes of a bundle, removed on drop.
 pub(crate) struct Routing {
     netlink: Netlink,
     plan: RoutePlan,
@@ -104,7 +104,7 @@ impl Routing {
         Ok(Self { netlink: Netlink::open()?, plan, is_added: false })
     }
 
-    /// Conflict with rules or routes of other programs, if any.
+    /// Returns a conflict with rules or routes of other programs, if any.
     pub(crate) fn conflict(&self) -> io::Result<Option<Refusal>> {
         let plan = &self.plan;
         let rules = self.rules()?;
@@ -138,7 +138,7 @@ impl Routing {
     }
 
     pub(crate) fn take_left(&self) -> io::Result<()> {
-        // A conflict may mean that another daemon is running here.
+        // A conflict may mean that another daemon is running.
         if self.conflict()?.is_none() { self.take_back() } else { Ok(()) }
     }
 
@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// The kernel rejects rules with port 0, which a learned address has.
+    /// The kernel rejects rules with port 0, as of a learned address.
     #[test]
     fn rules_name_configured_remotes_and_no_learned_ones() {
         let text = r#"

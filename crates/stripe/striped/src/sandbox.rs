@@ -1,13 +1,12 @@
-//! Privileges that each process gives up before it starts its work.
+//! Privileges that the tunnel process gives up before its work.
 //!
 //! The tunnel process parses input from unauthenticated sources. It has no capabilities, and cannot
-//! run programs, open files or create sockets, but can request sockets for its channels from the
-//! monitor, and may connect these to any address. If the kernel supports seccomp, system calls not
-//! listed here fail with EPERM: an unforeseen call of a library costs one operation and not the
-//! process.
+//! run programs, open files or create sockets, but can request its channels' sockets from the
+//! monitor, and connect them to any address. If the kernel supports seccomp, system calls not
+//! listed here fail with EPERM, so that an unforeseen call of a library does not end the process.
 //!
-//! Over Ethernet the process keeps `CAP_NET_RAW` and may open sockets, to reopen those of an
-//! interface that has returned.
+//! Over Ethernet, the process keeps `CAP_NET_RAW` and may open sockets, to reopen links when an
+//! interface returns.
 //!
 //! Source: capabilities(7), seccomp(2), prctl(2) (`PR_SET_NO_NEW_PRIVS`, `PR_SET_PDEATHSIG`).
 
@@ -77,24 +76,24 @@ const CALLS: [libc::c_long; 44] = [
 /// System calls allowed only if their third argument does not make memory executable.
 const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 
-/// System calls for sockets opened by the monitor: channels and metrics.
+/// System calls for sockets from the monitor: channels and metrics.
 const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
 
-/// System calls needed to open a packet socket, look up its interface and bind to it.
+/// System calls to open a packet socket, look up its interface and bind the socket to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
     /// Connecting and accepting, on sockets from the monitor.
     Connections,
-    /// Opening packet sockets as well.
+    /// Also opening packet sockets.
     RawSockets,
 }
 
-/// Gives up privileges; the process dies with the monitor. Returns whether the seccomp filter is
-/// active.
+/// Gives up privileges and ties the process's life to the monitor's. Returns whether the seccomp
+/// filter is active.
 pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<bool, Box<dyn Error>> {
-    // This needs a right without which the process has few capabilities anyway.
+    // This needs a capability without which the process has few capabilities anyway.
     let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
     if let Some(user) = user {
         // The capabilities to keep are selected below.
@@ -113,7 +112,7 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
     // The memory of this process contains the private key.
     set_dumpable(false)?;
     set_no_new_privs()?;
-    // This comes last, because a change of user resets it.
+    // This must be last, as a change of user resets it.
     set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != monitor {
         return Err("the half that runs this one has died".into());
@@ -140,7 +139,7 @@ fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
     caps::set(None, CapSet::Permitted, &kept)
 }
 
-/// Installs the filter; returns false if the kernel does not support it.
+/// Installs the seccomp filter; returns false if the kernel does not support it.
 fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
     let program = program(architecture, kept).map_err(seccompiler::Error::Backend)?;
@@ -251,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The filter applies to a single thread, which makes it testable.
+    /// Checks the filter, which applies to a single thread.
     #[test]
     #[expect(
         clippy::disallowed_methods,

@@ -1,12 +1,12 @@
-//! Snapshot of a bundle's state, shown by report lines, `striped status` and metrics.
+//! Snapshot of a bundle's state, for report lines, `striped status` and metrics.
 //!
 //! ```text
 //!   Status             a bundle: its interface
 //!     PeerStatus       a peer: whether it is open, handshakes, entry queue, packets sent and received
-//!       ChannelStatus  a channel: in or out, why it waits, its traffic
+//!       ChannelStatus  a channel: in or out of use, why it waits, traffic
 //! ```
 //!
-//! Invariant: field names are stable, because scripts read them; new information gets new names.
+//! Invariant: field names are stable, because scripts use them; new information gets new names.
 
 mod wait;
 
@@ -28,13 +28,13 @@ use crate::packet::IcmpErrors;
 use crate::peers::{Peer, Peers};
 pub(crate) use wait::WaitName;
 
-/// A greater version may lack some of the field names.
+/// Format version; a higher version may lack some field names.
 pub(crate) const VERSION: u32 = 2;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Status {
     pub(crate) version: u32,
-    /// Name of the interface.
+    /// Interface name.
     pub(crate) name: String,
     /// Time since the interface was created.
     pub(crate) up_seconds: f64,
@@ -42,11 +42,11 @@ pub(crate) struct Status {
     pub(crate) cpu_seconds: f64,
     /// Current MTU of the interface, in bytes.
     pub(crate) mtu: u16,
-    /// Packets longer than any channel carries.
+    /// Packets longer than any channel's limit.
     pub(crate) too_long: u64,
-    /// ICMP errors sent for such packets.
+    /// ICMP errors sent for packets that are too long.
     pub(crate) too_long_icmp_errors: u64,
-    /// System calls of the interface that failed.
+    /// Failed system calls of the interface.
     pub(crate) interface_refused: u64,
     /// Packets from the interface dropped because their destination belongs to no peer.
     pub(crate) refused_destinations: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Status {
     pub(crate) peers: Vec<PeerStatus>,
 }
 
-/// Counters of datagrams from unauthenticated sources.
+/// Counters of datagrams from unknown addresses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct UnauthenticatedStatus {
     pub(crate) found: u64,
@@ -75,7 +75,7 @@ pub(crate) struct EntryStatus {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PeerStatus {
-    /// Configured name, or public key; over Ethernet, name of the interface.
+    /// Configured name, or public key; over Ethernet, the interface name.
     pub(crate) name: String,
     /// Whether the peer has replied, so that packets are accepted.
     pub(crate) is_open: bool,
@@ -90,18 +90,18 @@ pub(crate) struct PeerStatus {
     pub(crate) given_up: u64,
     /// Packets from the pipe dropped because of their source address.
     pub(crate) refused_sources: u64,
-    /// Effect of ECN marks from the path on its packets.
+    /// Effects of outer ECN marks on the peer's packets.
     pub(crate) ecn: Marks,
     pub(crate) entry: EntryStatus,
     /// Packets from the interface that were not valid IP.
     pub(crate) strange: u64,
-    /// Packets longer than any of its channels carries.
+    /// Packets longer than the limit of each of its channels.
     pub(crate) too_long: u64,
     pub(crate) handshakes: Option<HandshakeStatus>,
     pub(crate) channels: Vec<ChannelStatus>,
 }
 
-/// Counters of handshakes. Discards with a count of 0 are omitted.
+/// Handshake counters. Discards with a count of 0 are omitted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HandshakeStatus {
     pub(crate) begun: u64,
@@ -122,32 +122,29 @@ pub(crate) enum ChannelState {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ChannelStatus {
-    /// Number of the channel, equal at both ends.
     pub(crate) id: usize,
     /// `udp`, `tcp` or `ethernet`.
     pub(crate) transport: String,
-    /// Configured interface, if any.
     pub(crate) interface: Option<String>,
     pub(crate) local: Option<String>,
     pub(crate) remote: Option<String>,
     pub(crate) state: ChannelState,
     /// Time since `state` last changed.
     pub(crate) state_seconds: f64,
-    /// Whether `state` is `in`.
     pub(crate) is_in: bool,
-    /// Reason why no packet can be sent now, if there is one.
+    /// Reason why no packet can be sent now, if any.
     pub(crate) waits: Option<WaitName>,
-    /// Error of the kernel for a link that is gone.
+    /// Kernel error of a lost link.
     pub(crate) link_error: Option<String>,
     /// Estimated capacity, if known.
     pub(crate) bits_per_second: Option<u64>,
     /// Sending rate in the last one to two seconds, without IP and UDP headers.
     pub(crate) sending_bits_per_second: u64,
-    /// Receiving rate in that time.
+    /// Receiving rate in the last one to two seconds, without IP and UDP headers.
     pub(crate) receiving_bits_per_second: u64,
-    /// Fraction of the peer's sending rate that this channel carries, from 0 to 1.
+    /// Channel's fraction of the peer's sending rate, from 0 to 1.
     pub(crate) share: f64,
-    /// Fraction of the bytes sent in that time that were lost, from 0 to 1.
+    /// Fraction of sent bytes that were lost in the last one to two seconds, from 0 to 1.
     pub(crate) loss: f64,
     pub(crate) round_trip_us: Option<u64>,
     pub(crate) round_trip_us_min: Option<u64>,
@@ -155,7 +152,7 @@ pub(crate) struct ChannelStatus {
     pub(crate) queue_bytes: u64,
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
-    /// `searching`, `found` or `too-small`.
+    /// State of path MTU discovery: `searching`, `found` or `too-small`.
     pub(crate) size: String,
     /// Longest packet sent on the channel, in bytes.
     pub(crate) longest_bytes: u32,
@@ -172,7 +169,7 @@ pub(crate) struct ChannelStatus {
     pub(crate) moved: u64,
     pub(crate) gone: u64,
     pub(crate) reopened: u64,
-    /// Bytes counted in the quota's current period, with IP and UDP headers; `None` without a
+    /// Bytes used in the quota's current period, including IP and UDP headers; `None` without a
     /// quota.
     pub(crate) quota_used_bytes: Option<u64>,
 }
@@ -193,7 +190,7 @@ impl Status {
         let unauthenticated = peers.ends.unauthenticated();
         let of_peer = |(number, peer, end)| PeerStatus::of(config, number, peer, end);
         let mut each: Vec<_> = peers.list().map(of_peer).collect();
-        // With a single peer, datagrams of unknown origin count as attempts to be that peer.
+        // With a single peer, datagrams from unknown addresses count as that peer's.
         if let ([one], Some((_, _, end))) = (&mut each[..], peers.list().next())
             && let (Some(handshakes), Some(counts)) = (&mut one.handshakes, end.handshakes())
         {
@@ -345,7 +342,7 @@ pub(crate) const fn size_name(state: SizeState) -> &'static str {
     }
 }
 
-/// Fraction of `all`, rounded down to a thousandth; 0 if `all` is 0.
+/// Returns `one` / `all`, rounded down to a thousandth; 0 if `all` is 0.
 pub(crate) fn part(one: u64, all: u64) -> f64 {
     let thousandths = (u128::from(one) * 1_000).checked_div(all.into()).unwrap_or(0);
     f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1_000.0

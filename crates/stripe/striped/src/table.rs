@@ -1,4 +1,4 @@
-//! Status as a table, with lines of at most 100 characters.
+//! Status table, with lines of at most 100 characters.
 //!
 //! ```text
 //! bundle0  up 1d01h, packets of at most 1400 bytes
@@ -13,7 +13,7 @@ use crate::status::{ChannelState, ChannelStatus, PeerStatus, Status};
 
 const KEY_DIGITS: usize = 64;
 
-/// Title of a column, whether it is left-aligned, and its cell.
+/// Column title, whether it is left-aligned, and its cell.
 type Column = (&'static str, bool, fn(&ChannelStatus) -> String);
 
 const COLUMNS: [Column; 10] = [

@@ -1,4 +1,4 @@
-//! Checks of a channel over TCP.
+//! Checks of TCP channels.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Event loop of the tunnel process: packets from the interface into the pipes and back.
+//! Event loop of the tunnel process, between the interface and the pipes.
 //!
 //! ```text
 //!            ┌── until input arrives, a rate limit allows sending, or a signal ──┐
@@ -40,7 +40,7 @@ use status_replies::StatusReplies;
 
 /// Maximum packets read per iteration, before the channels are served again.
 const READS_A_TURN: usize = 64;
-/// Indices of the descriptors polled besides those of the channels.
+/// Indices of the polled descriptors, before those of the channels.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
 const ORDERS: usize = 2;
@@ -94,7 +94,7 @@ struct Tunnel {
     is_whole: bool,
     mtu: u16,
     next_poll: Instant,
-    /// Time of the next poll if no event wakes the loop earlier.
+    /// Latest time of the next update if no event wakes the loop.
     poll_by: Instant,
 }
 
@@ -205,7 +205,7 @@ impl Tunnel {
         if mtu != self.mtu && !self.is_whole {
             self.mtu = mtu;
             info!(mtu, "the interface takes packets of another length");
-            // If this fails, packets that are too long still get an ICMP error.
+            // If this fails, packets that are too long still cause an ICMP error.
             self.line.queue_request(Request::SetMtu(mtu.into()));
         }
     }

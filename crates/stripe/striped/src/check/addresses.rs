@@ -1,4 +1,4 @@
-//! Checks of a channel's addresses that hold over UDP and TCP.
+//! Address checks common to UDP and TCP channels.
 
 use std::net::SocketAddr;
 

@@ -18,7 +18,7 @@ pub(super) fn check(loaded: &[Loaded]) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Key in the later file, and description of the conflict.
+/// Returns the key in the later file and the description of a conflict, if any.
 fn collision(earlier: &Config, later: &Config) -> Option<(String, String)> {
     if earlier.name == later.name {
         return Some(("name".into(), format!("the name `{}`", later.name)));
@@ -56,7 +56,7 @@ fn channel_collision(earlier: &Config, later: &Config) -> Option<(String, String
     None
 }
 
-/// Key and description of a resource that the channel uses exclusively.
+/// Returns the key and description of a resource that the channel uses exclusively.
 fn begins(channel: &Channel) -> Option<(&'static str, String)> {
     if let Some(name) = &channel.ethernet {
         return Some(("ethernet", format!("the interface `{name}`, with its EtherTypes,")));

@@ -1,5 +1,5 @@
-//! Keys for channels over Ethernet: packets are sent unmodified and unencrypted, scheduled as in
-//! Adiseshu et al.
+//! Configuration keys of channels over Ethernet: packets are sent unmodified and unencrypted,
+//! scheduled as in Adiseshu, Parulkar and Varghese 1996.
 //!
 //! ```toml
 //! name = "stripe0"
@@ -25,11 +25,11 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SchedulerName {
-    /// Surplus round robin: a quantum of bytes per round, fair for packets of any length.
+    /// Surplus round robin: a quantum of bytes per round, fair for any packet lengths.
     #[default]
     SurplusRoundRobin,
-    /// Generalised round robin: packets per round, in the whole-number ratio closest to that of the
-    /// quanta.
+    /// Generalised round robin: packets per round, in the ratio of small integers closest to that
+    /// of the quanta.
     Grr,
     RoundRobin,
 }

@@ -1,4 +1,4 @@
-//! Fuzz target: any text either parses as a configuration or is rejected with its file name.
+//! Fuzz target: any text is either a valid configuration or rejected with its file name.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use gingham_input::{Overrides, Source};
 
 use super::Config;
 
-/// Parses a text, and derives the parameters that the daemon needs at its start.
+/// Parses a text, and derives the parameters needed at startup.
 pub fn any_configuration(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Source::<Config>::parse("some.toml", &text, Path::new("."), &Overrides::default()) {

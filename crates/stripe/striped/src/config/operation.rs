@@ -1,8 +1,8 @@
-//! Keys for the operation of a daemon.
+//! Configuration keys of metrics, logs and limits.
 //!
 //! ```toml
 //! metrics = "127.0.0.1:9090"     # none by default; an address that other machines reach needs
-//! metrics-beyond-loopback = true #   this as well: requests are not authenticated
+//! metrics-beyond-loopback = true #   this key too, as requests are not authenticated
 //! log-level = "info"             # off, error, warn, info, debug
 //! log-format = "text"            # or json
 //! channels-max = 8               # maximum number of channels at any time; equal at both ends
@@ -12,8 +12,8 @@ use std::net::SocketAddr;
 
 use super::Channel;
 
-/// Default maximum, above the uplinks of most sites. Each channel adds a hundredth of a percent to
-/// the work per packet.
+/// Default maximum, above the number of uplinks of most sites. Each channel adds 0.01 % to the work
+/// per packet.
 pub(super) const CHANNELS_MAX: usize = 8;
 
 pub(super) const fn default_channels_max() -> usize {

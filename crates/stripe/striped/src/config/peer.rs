@@ -1,13 +1,13 @@
-//! Keys for peers.
+//! Configuration keys of peers.
 //!
 //! ```toml
-//! [[peer]]                              # [peer] if there is only one
+//! [[peer]]                              # [peer] for a single peer
 //! name = "office"                       # name in reports; by default the public key
 //! public-key = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f"
-//! preshared-key = "office.psk"          # beside this file; none by default
-//! allowed-ips = ["10.90.0.1/32"]        # a single peer has the networks of the interface by default
+//! preshared-key = "office.psk"          # in this file's directory; none by default
+//! allowed-ips = ["10.90.0.1/32"]        # default for a single peer: the interface's networks
 //!
-//! [[peer.channel]]                      # this peer's own, numbered after the common channels
+//! [[peer.channel]]                      # only for this peer, numbered after the common channels
 //! local = "192.0.2.7:7000"
 //! remote = "198.51.100.1:7000"
 //! ```
@@ -26,7 +26,6 @@ use super::{Channel, Config, Prefix};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct PeerTable {
-    /// Name in reports.
     pub(crate) name: Option<PeerName>,
     pub(crate) public_key: PublicKeyText,
     /// File with an additional secret shared by both ends, if any.
@@ -34,7 +33,7 @@ pub(crate) struct PeerTable {
     /// Networks behind the peer: allowed source addresses of its packets, and destinations routed
     /// to it.
     pub(crate) allowed_ips: Option<Vec<Prefix>>,
-    /// Channels of this peer alone, numbered after those of all peers.
+    /// Channels for this peer only, numbered after those for all peers.
     #[serde(default, rename = "channel")]
     pub(crate) channels: Vec<Channel>,
 }
@@ -45,12 +44,12 @@ impl PeerTable {
     }
 }
 
-/// One table or an array of tables.
+/// Peers, given as one table or an array of tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     pub(crate) list: Vec<PeerTable>,
     is_one: bool,
-    /// Place of each peer, by index in the file; kept across reloads.
+    /// Slot of each peer, by index in the file; kept across reloads.
     places: Vec<usize>,
 }
 
@@ -60,7 +59,7 @@ impl Peers {
         Self { list, is_one, places }
     }
 
-    /// Number of a peer that does not depend on the order of the file.
+    /// Returns the slot of a peer, which does not depend on file order.
     pub(crate) fn place(&self, number: usize) -> usize {
         self.places.get(number).copied().unwrap_or(number)
     }
@@ -69,7 +68,7 @@ impl Peers {
         self.places.iter().position(|one| *one == place)
     }
 
-    /// Gives each new peer the lowest free place, alike in both processes.
+    /// Gives each new peer the lowest free slot, identically in both processes.
     pub(crate) fn keep_places(&mut self, before: &Self) {
         let known: BTreeMap<_, _> =
             before.list.iter().map(|one| one.public_key.0).zip(&before.places).collect();
@@ -114,7 +113,7 @@ impl<'de> Deserialize<'de> for Peers {
     }
 }
 
-/// Place of a peer and id of its channel as one number, used by both processes of the daemon.
+/// Slot of a peer and id of its channel as one number, used between the daemon's processes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ChannelNumber {
     pub(crate) place: usize,
@@ -133,7 +132,7 @@ impl ChannelNumber {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelAt<'a> {
-    /// Only peer that uses the channel; `None` if all do.
+    /// Peer to which the channel belongs; `None` for a channel of all peers.
     pub(crate) peer: Option<usize>,
     pub(crate) channel: &'a Channel,
     path: String,
@@ -179,25 +178,25 @@ impl Config {
         self.channels_at().filter(move |one| one.peer.is_none_or(|owner| owner == peer))
     }
 
-    /// Channel with this [`ChannelNumber`].
+    /// Returns the channel with this [`ChannelNumber`].
     pub(crate) fn channel_asked(&self, number: usize) -> Option<&Channel> {
         let ChannelNumber { place, id } = ChannelNumber::of(number);
         self.channels_of(self.peers.at(place)?).nth(id).map(|at| at.channel)
     }
 
-    /// Allowed networks of each peer; by default the interface's networks and routes.
+    /// Returns the allowed networks of each peer; by default the interface's networks and routes.
     pub(crate) fn allowed(&self) -> impl Iterator<Item = Vec<Prefix>> {
         let default = || [&self.addresses[..], &self.routes].concat();
         self.peers.list.iter().map(move |peer| peer.allowed_ips.clone().unwrap_or_else(default))
     }
 }
 
-/// Name that fits into one line of a table or a log.
+/// Peer name, which fits into one line of a table or a log.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PeerName(pub(crate) String);
 
-/// Maximum length, above that of any host name (RFC 1035, section 2.3.4).
+/// Maximum length in characters, above that of any host name (RFC 1035, section 2.3.4).
 const NAME_CHARACTERS_MAX: usize = 255;
 
 impl TryFrom<String> for PeerName {

@@ -1,18 +1,18 @@
-//! Keys for the use of channels, and for packet policies.
+//! Configuration keys of channel priorities, quotas and rates, and of packet policies.
 //!
 //! ```toml
 //! [[channel]]
 //! interface = "wwan0"
 //! remote = "198.51.100.1:7001"
-//! priority = 2                          # used after those of priority 1, the default
+//! priority = 2                          # used after channels of priority 1, the default
 //! quota = "50 GB"                       # limit per period, both directions together
 //! quota-period = "month"                # or "week", "day"; month by default
 //! quota-day = 15                        # renewed on the 15th, at midnight UTC; 1 by default
 //! rate = "20 Mbit/s"                    # maximum sending rate
 //!
-//! [[policy]]                            # the first that matches applies
+//! [[policy]]                            # the first match applies
 //! protocol = "udp"
-//! ports = [5060, "10000-20000"]         # of either end
+//! ports = [5060, "10000-20000"]         # source or destination port
 //! to = ["10.1.0.0/16"]
 //! dscp = [46]
 //! send = "redundant"                    # or "fastest", "spread"
@@ -36,7 +36,8 @@ pub(crate) enum QuotaPeriod {
 }
 
 impl QuotaPeriod {
-    /// Valid renewal days: 1 to 28 for a monthly quota, 1 (Monday) to 7 for a weekly one.
+    /// Returns the valid renewal days: 1 to 28 for a monthly quota, 1 (Monday) to 7 for a weekly
+    /// quota.
     pub(crate) const fn days(self) -> Option<RangeInclusive<u8>> {
         match self {
             Self::Day => None,
@@ -49,20 +50,20 @@ impl QuotaPeriod {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PolicyTable {
-    /// IP protocol; any by default.
+    /// IP protocol; default: any.
     pub(crate) protocol: Option<Protocol>,
-    /// Port of either end; any by default.
+    /// Source or destination ports; default: any.
     pub(crate) ports: Option<Vec<Ports>>,
-    /// Source networks; any by default.
+    /// Source networks; default: any.
     pub(crate) from: Option<Vec<Prefix>>,
-    /// Destination networks; any by default.
+    /// Destination networks; default: any.
     pub(crate) to: Option<Vec<Prefix>>,
-    /// DSCPs; any by default.
+    /// DSCPs; default: any.
     pub(crate) dscp: Option<Vec<u8>>,
     pub(crate) send: ClassName,
 }
 
-/// Class of packets, which decides how they are sent.
+/// Packet class, which determines how packets are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ClassName {
@@ -149,7 +150,7 @@ impl PolicyTable {
     }
 }
 
-/// Whether `ours` includes all of `theirs`; `None` stands for everything.
+/// Returns whether `ours` includes all of `theirs`; `None` includes everything.
 fn covers<T>(ours: Option<&[T]>, theirs: Option<&[T]>, has: impl Fn(&T, &T) -> bool) -> bool {
     match (ours, theirs) {
         (None, _) => true,

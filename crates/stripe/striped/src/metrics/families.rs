@@ -1,5 +1,5 @@
-//! Metric families. Names follow the conventions of Prometheus: base units, and counters that only
-//! grow.
+//! Metric families, with names according to Prometheus conventions: base units, and counters that
+//! only grow.
 //!
 //! Labels: `bundle`; `peer` for values of a peer; `peer` and `channel` for values of a channel.
 //!

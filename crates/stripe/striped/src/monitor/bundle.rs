@@ -1,4 +1,4 @@
-//! Bundle as seen by the monitor: its tunnel process, routes and control socket.
+//! Monitor's state of a bundle: its tunnel process, routes and control socket.
 
 use std::fs::File;
 use std::io;
@@ -35,7 +35,7 @@ pub(super) struct Bundle {
     pub(super) control: Control,
     sources: Sources,
     records: Vec<File>,
-    /// Index of the interface, known once its routes were requested.
+    /// Interface index, known once the routes were requested.
     pub(super) index: Option<u32>,
     refusal: Option<io::Error>,
     pub(super) is_ready: bool,
@@ -77,7 +77,7 @@ impl Bundle {
         !self.records.is_empty()
     }
 
-    /// Flushes the quota records. Errors are ignored: the tunnel process gets them on writing.
+    /// Flushes the quota records; the tunnel process gets any errors on writing.
     pub(super) fn sync(&self) {
         self.records.iter().for_each(|record| drop(record.sync_data()));
     }
@@ -148,7 +148,7 @@ impl Bundle {
     }
 }
 
-/// User of the tunnel process; may use the control socket too.
+/// Returns the user of the tunnel process, who may also use the control socket.
 pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }

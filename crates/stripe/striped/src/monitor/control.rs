@@ -1,14 +1,14 @@
 //! Control socket of a bundle, used by `striped status`, `reload` and `down`.
 //!
 //! ```text
-//!   RUNTIME/NAME.sock, mode 0600, owned by the user of the tunnel process if the file names one
+//!   RUNTIME/NAME.sock, mode 0600, owned by the user configured for the tunnel process
 //!
 //!   request   's'  status: the connection is passed to the tunnel process, which writes JSON
 //!             'r'  reload: the reply is a digit, the exit code of `striped reload`, and a message
 //!             'd'  down: no reply; the connection closes when the daemon ends
 //! ```
 //!
-//! Invariant: a request is one byte, and connections are bounded in number and lifetime.
+//! Invariant: connections are bounded in number and lifetime.
 
 use std::fs;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ use super::bundle::owner;
 use crate::check::Loaded;
 use crate::problem::Problem;
 
-/// Maximum number of clients; one more closes the oldest connection.
+/// Maximum number of clients; an additional client closes the oldest connection.
 const CLIENTS_MAX: usize = 16;
 const WAIT: Duration = Duration::from_secs(2);
 
@@ -73,7 +73,7 @@ impl Drop for Control {
 }
 
 impl Control {
-    /// Creates the socket, and replaces one left by an earlier daemon.
+    /// Creates the socket, and replaces a socket left by an earlier daemon.
     pub(super) fn open(runtime: &Path, loaded: &Loaded) -> Result<Self, Problem> {
         let config = &loaded.checked.config;
         let path = path_of(runtime, &config.name);
@@ -100,7 +100,7 @@ impl Control {
 }
 
 impl Control {
-    /// Descriptor to poll; `None` while accepting is suspended.
+    /// Returns the descriptor to poll; `None` while the acceptor pauses.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         (!self.acceptor.rests()).then(|| self.listener.as_fd())
     }
@@ -112,7 +112,7 @@ impl Control {
 
 #[derive(Default)]
 pub(super) struct Clients {
-    /// Clients that have not sent a request yet, with bundle and deadline.
+    /// Clients whose request has not arrived, with bundle and deadline.
     waiting: Vec<(usize, Instant, UnixStream)>,
     reloading: Vec<OwnedFd>,
     staying: Vec<OwnedFd>,
@@ -211,7 +211,7 @@ mod tests {
         let asked = clients.take(now, [&mut control].into_iter());
         assert!(matches!(asked[..], [(0, Asked::Down, _)]));
         assert!(control.fd().is_some());
-        // Accepting is suspended if descriptors run out with no client left to close.
+        // The acceptor pauses if descriptors run out and no client is left to close.
         drop(clients);
         control.acceptor.begin(now);
         let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };

@@ -1,4 +1,4 @@
-//! Tunnel process as seen by the monitor: a child process and the sockets to it.
+//! Monitor's state of a tunnel process: a child process and the sockets to it.
 //!
 //! ```text
 //!   runs ── asked to end, invalid message, or ──► ends ── exited ──► ended
@@ -8,8 +8,8 @@
 //!
 //! Source: wait(2), unix(7).
 //!
-//! Invariants: the monitor never blocks on a tunnel process; each iteration takes a bounded number
-//! of its messages.
+//! Invariants: the monitor never blocks on a tunnel process; each iteration processes a bounded
+//! number of messages.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -28,9 +28,9 @@ use crate::orders::{Order, OrderLine, Reply};
 use crate::problem::Problem;
 
 /// Time from SIGTERM to SIGKILL. A process normally ends within one iteration of its loop; `striped
-/// down` waits for twice this time.
+/// down` waits twice as long.
 pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum replies per iteration: several for each order sent in one.
+/// Maximum replies per iteration, several for each order sent in an iteration.
 const REPLIES_A_TURN: usize = 16;
 
 pub(super) struct Half {
@@ -41,14 +41,14 @@ pub(super) struct Half {
     given: Option<OwnedFd>,
     state: State,
     is_connected: bool,
-    /// Misbehaviour of the process, if any was seen.
+    /// Observed protocol violation of the process, if any.
     fault: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Runs,
-    /// SIGTERM was sent; SIGKILL follows at this time.
+    /// SIGTERM was sent; SIGKILL is due at this time.
     Ends(Instant),
     Killed,
     Ended(ExitStatus),
@@ -58,7 +58,7 @@ impl Drop for Half {
     fn drop(&mut self) {
         if !matches!(self.state, State::Ended(_)) {
             self.pass_on(Signal::SIGKILL);
-            // This does not block, since SIGKILL cannot be ignored.
+            // Does not block, as SIGKILL cannot be ignored.
             let _: io::Result<ExitStatus> = self.child.wait();
         }
     }
@@ -78,7 +78,7 @@ impl Half {
         [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_connected)
     }
 
-    /// Time when SIGKILL is due, if SIGTERM was sent.
+    /// Returns when SIGKILL is due, if SIGTERM was sent.
     pub(super) const fn due_at(&self) -> Option<Instant> {
         if let State::Ends(by) = self.state { Some(by) } else { None }
     }
@@ -87,7 +87,7 @@ impl Half {
         self.state != State::Runs
     }
 
-    /// Whether the process has ended; kills it if SIGKILL is due.
+    /// Returns whether the process has ended; kills it if SIGKILL is due.
     pub(super) fn has_ended(&mut self, now: Instant) -> io::Result<bool> {
         if matches!(self.state, State::Ended(_)) {
             return Ok(true);
@@ -121,7 +121,7 @@ impl Half {
         }
     }
 
-    /// Disconnects and ends the process; without a `fault`, its end is normal.
+    /// Disconnects and ends the process. `fault` is the reason for an abnormal end.
     fn leave(&mut self, now: Instant, fault: Option<&'static str>) {
         self.is_connected = false;
         self.fault = self.fault.or(fault);
@@ -141,7 +141,7 @@ impl Half {
         None
     }
 
-    /// Sends a reply. The socket has room, since only one request is outstanding.
+    /// Sends a reply. The socket has room, as only one request is outstanding.
     pub(super) fn reply(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
         if self.line.reply(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
             self.leave(now, Some("does not read the replies to its requests"));
@@ -176,7 +176,7 @@ impl Half {
         replies
     }
 
-    /// Outcome of the process, which has printed its own errors unless it was killed.
+    /// Returns the result of the process, which has printed its own errors unless it was killed.
     pub(super) fn outcome(&self) -> Result<(), Problem> {
         let State::Ended(status) = self.state else { return Ok(()) };
         let of_half =
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// The process sends requests forever without reading replies.
+    /// Checks a process that sends requests forever without reading replies.
     #[test]
     fn flooding_half_is_served_in_bounded_turns() {
         let mut half = half("while printf '\\003\\0\\0\\0\\0' >&0; do :; done");

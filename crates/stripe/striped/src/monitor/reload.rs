@@ -1,14 +1,14 @@
 //! Reload of configuration files while bundles are up.
 //!
 //! ```text
-//!   all files read and checked ── an error ──► the old configuration stays, and the client gets the error
+//!   all files read and checked ── an error ──► the old configuration remains; the client gets the error
 //!        │
 //!        ▼
 //!   new routes and rules added ──► tunnel processes apply the files ──► old ones removed
 //! ```
 //!
-//! Invariants: nothing is changed before everything is checked; a reload ends, whatever a tunnel
-//! process does.
+//! Invariants: nothing is changed before everything is checked; a reload always ends, even if a
+//! tunnel process does not reply.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,8 +26,7 @@ use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
-/// Time limit; one iteration of the loop normally suffices. `striped reload` waits for twice this
-/// time.
+/// Time limit; an iteration of the loop normally suffices. `striped reload` waits twice as long.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) struct Reloading {

@@ -14,7 +14,7 @@ use sd_notify::NotifyState;
 use super::bundle::Bundle;
 
 pub(super) struct Service {
-    /// Interval between notifications: half of the watchdog interval.
+    /// Half of the watchdog interval, at which systemd is notified.
     every: Option<Duration>,
     next_at: Instant,
 }

@@ -1,13 +1,13 @@
-//! Changes of the network: interfaces, addresses and routes.
+//! Network changes: interfaces, addresses and routes.
 //!
 //! ```text
-//!   netlink reports some change ──► everything that channels depend on is inspected again
+//!   netlink reports any change ──► the addresses and routes of all channels are inspected
 //!                                     |
 //!                                     +── orders: Lost, Moved, and always NetworkChanged
 //! ```
 //!
-//! The contents of the messages are not used: asking the kernel for the route to the remote end
-//! finds a channel's source address more reliably.
+//! Message contents are not used, as a route lookup for the remote address finds a channel's source
+//! address more reliably.
 //!
 //! Source: rtnetlink(7).
 
@@ -29,7 +29,7 @@ use crate::orders::Order;
 /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR`,
 /// `RTMGRP_IPV6_ROUTE` (linux/rtnetlink.h).
 const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400;
-/// Pause between inspections: one change causes many messages, and a router may get thousands a
+/// Pause between inspections: a change causes many messages, and a router may receive thousands per
 /// second.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -76,7 +76,6 @@ impl AsFd for Watch {
     }
 }
 
-/// Source address of each channel, by channel number.
 #[derive(Debug, Default)]
 pub(super) struct Sources(BTreeMap<usize, IpAddr>);
 
@@ -102,7 +101,7 @@ impl Sources {
             }
         }
         lost.extend(self.0.values().filter(|source| !machine.addresses.contains(source)));
-        // A channel without an address keeps its last one for later comparisons.
+        // A channel without an address keeps its last address for later comparisons.
         self.0.extend(now.0);
         self.0.retain(|number, _| config.channel_asked(*number).is_some());
         lost.into_iter().map(Order::Lost).chain(moved).chain([Order::NetworkChanged]).collect()

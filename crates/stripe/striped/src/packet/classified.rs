@@ -1,4 +1,4 @@
-//! Fields of an IP packet that policies match.
+//! Header fields that policies match.
 //!
 //! Source: RFC 791, RFC 8200; RFC 2474 (code points).
 
@@ -11,7 +11,7 @@ use super::header::{Payload, word};
 pub(crate) struct Classified {
     pub(crate) from: IpAddr,
     pub(crate) to: IpAddr,
-    /// Protocol of the payload behind the known IPv6 extension headers.
+    /// Protocol after the known IPv6 extension headers.
     pub(crate) protocol: u8,
     pub(crate) dscp: u8,
     /// Source and destination port; `None` for later fragments.
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// UDP over IPv6 behind a destination options header, with DSCP 46.
+    /// Checks UDP over IPv6 after a destination options header, with DSCP 46.
     #[test]
     fn ipv6_extension_headers_are_skipped() {
         let mut packet = vec![0x6b, 0x80, 0, 0, 0, 16, 60, 64];

@@ -1,6 +1,6 @@
-//! Position of the payload in an IP packet, and checksums.
+//! Payload offset of IP packets, and checksums.
 //!
-//! Source: RFC 791, section 3.1; RFC 8200, section 4; RFC 1071 and RFC 1624 (sums).
+//! Source: RFC 791, section 3.1; RFC 8200, section 4; RFC 1071 and RFC 1624 (checksums).
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ pub(super) const V4_ADDRESSES: Range<usize> = 12..20;
 pub(super) const V6_ADDRESSES: Range<usize> = 8..40;
 pub(super) const V4_HEADER_BYTES: usize = 20;
 pub(super) const V6_HEADER_BYTES: usize = 40;
-/// Hop-by-hop options, routing and destination options, whose lengths are in units of 8 bytes,
-/// minus one.
+/// Hop-by-hop options, routing and destination options headers, whose length field counts units of
+/// 8 bytes after the first 8.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
 /// Mask of the fragment offset, without the three flag bits.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 const FRAGMENT: u8 = 44;
 const FRAGMENT_BYTES: usize = 8;
-/// Maximum number of extension headers; guards against senders that chain many to cause work.
+/// Maximum number of extension headers, which limits the work that a packet can cause.
 const EXTENSIONS_MAX: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +70,8 @@ pub(super) fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     !folded(sum)
 }
 
-/// Ones' complement sum; an odd last byte is the high byte of its word (RFC 1071, section 1).
+/// Computes the ones' complement sum; an odd last byte is the high byte of its word (RFC 1071,
+/// section 1).
 pub(super) fn sum(parts: &[&[u8]]) -> u16 {
     let word =
         |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));

@@ -1,11 +1,11 @@
-//! MSS clamping: lowers the maximum segment size option of TCP to fit the packets of the bundle.
+//! MSS clamping: lowers TCP's maximum segment size option so that segments fit the bundle.
 //!
-//! Hosts behind this machine do not know the MTU of its interface, and some networks drop ICMP
-//! errors. SYNs of both directions are rewritten.
+//! Hosts behind this machine do not know its interface's MTU, and some networks drop ICMP errors.
+//! SYNs in both directions are rewritten.
 //!
-//! Source: RFC 9293, section 3.2 and 3.7.1; RFC 6691 (options are not counted).
+//! Source: RFC 9293, sections 3.2 and 3.7.1; RFC 6691 (options do not count).
 //!
-//! Invariant: a valid checksum stays valid, and an invalid one invalid.
+//! Invariant: valid checksums stay valid, and invalid checksums invalid.
 
 use super::header::{Payload, V4_HEADER_BYTES, V6_HEADER_BYTES, updated, word};
 
@@ -32,7 +32,7 @@ pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
         return false;
     }
     packet[at..at + 2].copy_from_slice(&new.to_be_bytes());
-    // At an odd offset the bytes of the value lie in two words, swapped.
+    // At an odd offset, the two bytes of the value are in two words, swapped.
     let in_words = |value: u16| if (at - tcp_at) % 2 == 1 { value.swap_bytes() } else { value };
     let checksum = updated(checksum, in_words(old), in_words(new));
     packet[tcp_at + CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());

@@ -4,14 +4,13 @@
 //!   too long ──► ICMP "fragmentation needed", ICMPv6 "packet too big" ──► back into the TUN device
 //! ```
 //!
-//! The source address of an error is the packet's destination, because the kernel drops packets
-//! that arrive with one of its own addresses as source. Multicast destinations therefore get no
-//! error.
+//! An error's source address is the packet's destination, because the kernel drops arriving packets
+//! with its own addresses as source. Packets to multicast destinations therefore cause no error.
 //!
 //! Source: RFC 1191, section 4, and RFC 1812, sections 4.3.2 and 5.2.7.1; RFC 4443, sections 2.4
 //! and 3.2; RFC 8200, section 5.
 //!
-//! Invariant: no error is sent in response to an error, or to a packet from or to a group.
+//! Invariant: errors, and packets from or to a group, cause no error.
 
 use std::time::Duration;
 
@@ -19,20 +18,19 @@ use gingham_stripe::Instant;
 
 use super::header::{Payload, V4_HEADER_BYTES, V6_ADDRESSES, V6_HEADER_BYTES, sum, word};
 
-/// Size of the token bucket of RFC 4443, section 2.4 (f), for a small or medium-sized device.
+/// Token bucket size from RFC 4443, section 2.4 (f), for a small or medium-sized device.
 const ANSWERS_MAX: u32 = 10;
 const ANSWER_EVERY: Duration = Duration::from_millis(100);
 const ICMP: u8 = 1;
 const ICMP_V6: u8 = 58;
 const ICMP_HEADER_BYTES: usize = 8;
-/// Maximum length of an ICMP error message, in bytes: RFC 1812, section 4.3.2.3; RFC 4443, section
-/// 2.4 (c).
+/// Maximum length of an ICMP error in bytes (RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 (c)).
 const ANSWER_BYTES_MAX: usize = 576;
 const ANSWER_V6_BYTES_MAX: usize = 1_280;
-/// Smallest MTU that IPv6 senders adapt to (RFC 8200, section 5).
+/// Smallest MTU in bytes to which IPv6 senders adapt (RFC 8200, section 5).
 const V6_MTU_MIN: u32 = 1_280;
 const HOPS: u8 = 64;
-/// Precedence of the error: internetwork control (RFC 1812, section 4.3.2.5).
+/// TOS byte of an error: internetwork control precedence (RFC 1812, section 4.3.2.5).
 const PRECEDENCE: u8 = 0xc0;
 
 #[derive(Debug)]
@@ -111,8 +109,8 @@ fn icmp_error_v4(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(icmp_error)
 }
 
-/// Whether the type is an error: destination unreachable, source quench, redirect, time exceeded or
-/// parameter problem.
+/// Returns whether an ICMP type is an error: destination unreachable, source quench, redirect, time
+/// exceeded or parameter problem.
 const fn is_error_v4(kind: u8) -> bool {
     matches!(kind, 3 | 4 | 5 | 11 | 12)
 }
@@ -149,7 +147,7 @@ fn icmp_error_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(icmp_error)
 }
 
-/// Whether an address is neither unspecified, loopback nor multicast.
+/// Returns whether an address is neither unspecified, loopback nor multicast.
 fn is_one_v6(address: &[u8]) -> bool {
     let is_small = address[..15].iter().all(|byte| *byte == 0) && address[15] <= 1;
     address[0] != 0xff && !is_small
@@ -211,7 +209,7 @@ mod tests {
         let unanswered = [
             v4(ICMP, 3, 1_400),
             v4(ICMP, 11, 1_400),
-            // DF is cleared; the packet is a later fragment.
+            // Without DF; then, a later fragment.
             changed(plain.clone(), 6, 0),
             changed(plain.clone(), 7, 1),
             changed(plain.clone(), 16, 224),

@@ -1,4 +1,4 @@
-//! Begin and end of periods, at midnight UTC.
+//! Start and end of quota periods, at midnight UTC.
 //!
 //! Source: Hinnant, "chrono-compatible low-level date algorithms".
 
@@ -21,7 +21,7 @@ impl Calendar {
         Self::new(channel.quota_period.unwrap_or_default(), channel.quota_day.unwrap_or(1))
     }
 
-    /// First day of the current period, in days since 1970.
+    /// Returns the first day of the current period, in days since 1970.
     pub(super) fn begins_day(self, now_s: u64) -> u64 {
         let (today, first) = (now_s / DAY_S, u64::from(self.day));
         match self.period {
@@ -43,7 +43,7 @@ impl Calendar {
         }
     }
 
-    /// End of a period, in seconds since 1970.
+    /// Returns the end of a period, in seconds since 1970.
     pub(super) fn ends_s(self, begins_day: u64) -> u64 {
         let ends_day = match self.period {
             QuotaPeriod::Day => begins_day.saturating_add(1),
@@ -97,7 +97,7 @@ mod tests {
         }));
     }
 
-    /// 26 November 2026 is a Thursday.
+    /// Checks periods around 26 November 2026, a Thursday.
     #[test]
     fn periods_begin_on_their_day() {
         let now_s = 20_783 * DAY_S + 5;

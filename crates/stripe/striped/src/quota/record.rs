@@ -1,12 +1,12 @@
-//! Record of a quota: a file with two slots that are written alternately.
+//! Quota record: a file with two slots, written alternately.
 //!
 //! ```text
 //!   striped-quota 1 SERIAL BEGINS USED RESERVED BOOT clean|open CRC      256 bytes, padded with spaces
 //! ```
 //!
-//! Of the slots with a valid checksum, the one with the higher serial is current.
+//! The current slot has a valid checksum and the highest serial.
 //!
-//! Invariant: a slot is written in one system call, and never over the current one.
+//! Invariant: a slot is written in one system call, and the current slot is never overwritten.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 const SLOT_BYTES: usize = 256;
 const MAGIC: &str = "striped-quota 1";
-/// See random(4).
+/// Random identifier of the current boot (random(4)).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the record; a new one gets `begins_day`.
+    /// Opens the record; a new record gets `begins_day`.
     pub(super) fn open(path: &Path, begins_day: u64) -> io::Result<Self> {
         let boot = fs::read_to_string(BOOT_ID)?.trim().to_owned();
         let file = create(path)?;
@@ -94,7 +94,7 @@ impl Ledger {
         record.boot = boot;
         let mut ledger = Self { record, file: Some(file) };
         if fresh {
-            // This allocates both slots on disk before anything is sent.
+            // Allocates both slots on disk before anything is sent.
             ledger.write(0, 0)?;
         }
         ledger.write(ledger.record.used, 0)?;
@@ -102,12 +102,12 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Creates a ledger without a file; every write fails.
+    /// Creates a ledger without a file, so that every write fails.
     pub(super) fn lost() -> Self {
         Self::default()
     }
 
-    /// Records `used`, and reserves `ahead` / 2 to `ahead` bytes beyond it.
+    /// Records `used`, and reserves `ahead` / 2 to `ahead` more bytes.
     pub(super) fn write(&mut self, used: u64, ahead: u64) -> io::Result<()> {
         self.record.used = used;
         let record = &mut self.record;
@@ -140,7 +140,7 @@ mod tests {
         std::env::temp_dir().join(format!("striped-record-{}-{name}", std::process::id()))
     }
 
-    /// If the newest slot is torn, the previous one is read.
+    /// Checks that the previous slot is read if the newest is torn.
     #[test]
     fn newest_valid_slot_is_read() {
         let path = path("torn");
@@ -160,7 +160,7 @@ mod tests {
         fs::remove_file(path).expect("it is ours");
     }
 
-    /// After another boot the 100 reserved bytes count, unless the record was closed.
+    /// Checks that after another boot, the 100 reserved bytes count unless the record was closed.
     #[test]
     fn reserved_bytes_count_as_used_after_an_unclean_reboot() {
         for (is_clean, boot, used) in

@@ -1,4 +1,4 @@
-//! Checks of the configured routes, before anything is changed.
+//! Checks of configured routes, before any changes.
 
 use gingham_input::{InputError, Source};
 
@@ -15,8 +15,8 @@ pub(crate) fn check_routes(source: &Source<Config>, place: &Place<'_>) -> Result
     check_numbers(source)?;
     check_prefixes(source)?;
     if place.running.is_some() {
-        // During a reload, the rules found are this daemon's own; its table and priorities do not
-        // change.
+        // During a reload, the rules found are this daemon's own, as its table and priorities do
+        // not change.
         return Ok(());
     }
     let refused = |error| Problem::environment("routes", error);

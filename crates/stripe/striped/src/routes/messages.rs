@@ -1,6 +1,6 @@
-//! Rules and routes of a bundle as rtnetlink messages.
+//! Rules and routes as rtnetlink messages.
 //!
-//! Invariant: all of them carry our `proto` number.
+//! Invariant: all messages carry our `proto` number.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,8 +13,7 @@ use netlink_packet_route::{AddressFamily, IpProtocol};
 use super::RoutePlan;
 use crate::config::Prefix;
 
-/// Our `proto` number, which no other program is known to use (`/etc/iproute2/rt_protos`,
-/// `rtnetlink.h`).
+/// Our `proto` number, unused by other known programs (`/etc/iproute2/rt_protos`, `rtnetlink.h`).
 pub(super) const PROTOCOL: RouteProtocol = RouteProtocol::Other(83);
 const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
@@ -22,7 +21,7 @@ pub(super) const fn family_of(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
-/// Rules in the order of creation: the target of the `goto` rules first.
+/// Returns the rules in creation order: the target of the `goto` rules first.
 pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage> {
     let mut prefixes: Vec<_> =
         plan.prefixes.iter().filter(|prefix| family_of(prefix.address()) == family).collect();

@@ -11,7 +11,7 @@ use netlink_packet_core::{
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-/// Alignment of messages (`NLMSG_ALIGNTO`).
+/// Message alignment in bytes (`NLMSG_ALIGNTO`).
 const ALIGNED_BYTES: usize = 4;
 
 pub(crate) struct Netlink(Socket);
@@ -24,7 +24,7 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Creates an object; fails if it exists.
+    /// Creates a route or rule; fails if it exists.
     pub(crate) fn create(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL).map(drop)
     }

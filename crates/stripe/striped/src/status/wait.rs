@@ -1,18 +1,18 @@
-//! Names and short texts of the reasons for which a channel carries no packet.
+//! Names and short texts of the reasons why a channel carries no packets.
 
 use gingham_stripe::Wait;
 use gingham_stripe_udp::ChannelWait;
 use serde::{Deserialize, Serialize};
 
-/// Defines [`WaitName`] by the reason, its name and its text in a table.
+/// Defines [`WaitName`] from a table of reasons, names and texts.
 macro_rules! wait_names {
     ($($(#[$doc:meta])* $name:ident = $wait:pat, $text:literal;)+) => {
-        /// Reason for which a channel carries no packet at present. The page on operation lists them.
+        /// Reason why a channel currently carries no packets, described in the operation guide.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub(crate) enum WaitName {
             $($(#[$doc])* $name,)+
-            /// Reason that only a later daemon knows.
+            /// Reason of a newer daemon.
             #[serde(other)]
             Other,
         }
@@ -21,7 +21,7 @@ macro_rules! wait_names {
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Text for one line of a table.
+            /// Returns a text for one line of a table.
             pub(crate) const fn words(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)+
@@ -41,13 +41,9 @@ macro_rules! wait_names {
 }
 
 wait_names! {
-    /// The interface, address or route is gone, or the connection has ended.
     NoLink = ChannelWait::NoLink, "link gone";
-    /// The TCP connection is not established.
     Connecting = ChannelWait::Connecting, "connecting";
-    /// The address of the other end is unknown.
     NoRemote = ChannelWait::NoRemote, "no address";
-    /// The handshake with the other end is not complete.
     NoHandshake = ChannelWait::NoHandshake, "no handshake";
     Resetting = ChannelWait::Protocol(Wait::Resetting), "resetting";
     Silent = ChannelWait::Protocol(Wait::Silent), "silent";

@@ -1,4 +1,4 @@
-//! Orders from the monitor: report the status, react to network changes, apply a new configuration.
+//! Orders from the monitor: status reports, network changes and new configurations.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -34,7 +34,7 @@ impl Tunnel {
                     let peer = self.config.peers.at(place);
                     debug!(peer, channel = id, "the channel goes from another address");
                     if let Some(end) = self.peers.ends.end_mut(place) {
-                        // This fails if the channel has been removed.
+                        // Fails only if the channel has been removed.
                         let _: Result<(), _> = end.forget_path(id);
                     }
                     continue;
@@ -49,7 +49,7 @@ impl Tunnel {
                     Err(message) => Reply::Refused(number, message),
                 },
             };
-            // This fails if the monitor has ended, which ends this process too.
+            // Fails only if the monitor has ended, which also ends this process.
             let _: io::Result<()> = self.orders.reply(&reply);
         }
         Ok(())

@@ -1,11 +1,10 @@
-//! Status replies: sent without blocking, the remainder whenever the reader has made room.
+//! Status replies, sent without blocking as far as the reader has room.
 //!
 //! ```text
-//!   a status ──► all that fits now ──► the rest every 5 ms ──► closed: complete, or timed out
+//!   status ──► as much as fits ──► attempts every 5 ms ──► closed: complete, or timed out
 //! ```
 //!
-//! Invariants: no reader blocks the loop; the number of unfinished replies and their lifetime are
-//! bounded.
+//! Invariant: unfinished replies are bounded in number and lifetime.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -14,10 +13,10 @@ use gingham_stripe::Instant;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
-/// Maximum number of readers; one more closes the oldest connection.
+/// Maximum number of readers; an additional reader closes the oldest connection.
 const READERS_MAX: usize = 16;
 const WAIT: Duration = Duration::from_secs(5);
-/// Delay before another attempt if the socket buffer was full.
+/// Delay before another attempt if the socket buffer is full.
 const AGAIN: Duration = Duration::from_millis(5);
 
 /// Unfinished replies, oldest first.
@@ -51,7 +50,7 @@ impl StatusReplies {
 }
 
 impl StatusReply {
-    /// Sends as much as possible; returns false if the reply is complete or the reader is gone.
+    /// Sends as much as possible; returns false if the reply is complete or the reader has closed.
     fn goes_on(&mut self) -> bool {
         while self.sent_bytes < self.text.len() {
             let left = &self.text[self.sent_bytes..];
@@ -75,7 +74,7 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Text so long that sending only once gets no more than 200 kB through.
+    /// Returns a text longer than a single send call can transfer (200 kB).
     fn long() -> Vec<u8> {
         (0..3_000_000_u32).map(|byte| byte.to_le_bytes()[0] ^ byte.to_le_bytes()[1]).collect()
     }
