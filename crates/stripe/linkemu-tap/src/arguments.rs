@@ -102,7 +102,6 @@ pub(crate) struct Arguments {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct DirectionPlan {
     pub(crate) parameters: Parameters,
-    /// Rate changes, in time order.
     pub(crate) steps: Vec<Step>,
 }
 

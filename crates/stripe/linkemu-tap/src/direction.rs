@@ -127,7 +127,6 @@ mod tests {
     use gingham_linkemu::{Outage, Parameters, Probability};
     use std::convert::Infallible;
 
-    /// Returns a clean channel of 1 MB/s: one byte per us.
     fn clean() -> Parameters {
         let rate = Rate::from_bytes_per_second(1_000_000);
         Parameters::clean(rate, 200, Span::from_ns(50_000))

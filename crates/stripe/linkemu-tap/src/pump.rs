@@ -50,7 +50,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Blocks the termination signals, which are then read from the returned descriptor.
 fn signals() -> nix::Result<SignalFd> {
     let mut mask = SigSet::empty();
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1] {

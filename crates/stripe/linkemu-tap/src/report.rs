@@ -35,7 +35,6 @@ fn direction(direction: &Direction) -> Value {
     })
 }
 
-/// Ignores write errors, as the reader may have closed the pipe.
 pub(crate) fn print(event: &Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{event}").and_then(|()| out.flush());

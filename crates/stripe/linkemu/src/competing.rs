@@ -62,7 +62,6 @@ pub(crate) struct Competitor {
 }
 
 impl Competitor {
-    /// Creates the traffic. Its random numbers depend only on `seed` and `name`.
     pub(crate) fn new(competing: Competing, seed: u64, name: &str) -> Self {
         let words = Stream::new(seed, name, Purpose::Arrival);
         let mut competitor = Self { competing, words, given: 0, next: None };

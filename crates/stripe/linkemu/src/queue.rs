@@ -86,7 +86,6 @@ impl FromStr for QueueBound {
     }
 }
 
-/// Returns the bytes sent at `rate` within a span, rounded down.
 fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
     u128::from(span_ps) * u128::from(rate.bytes_per_second()) / u128::from(PS_PER_SECOND)
 }
@@ -95,10 +94,8 @@ fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
 pub(crate) struct Queue {
     rate: Rate,
     bound: QueueBound,
-    /// End of the last idle period.
     busy_from: Time,
     busy_bytes: u128,
-    /// Time when all accepted packets will have been sent.
     idle_at: Time,
 }
 

@@ -115,7 +115,6 @@ pub(crate) fn mac2(cookie: &Mac, message: &[u8]) -> Mac {
     mac(&hmac::Key::new(hmac::HMAC_SHA256, cookie), &[message])
 }
 
-/// MAC with a key that only the two ends can derive.
 #[derive(Debug)]
 pub(crate) struct SharedMac(hmac::Key);
 
@@ -144,7 +143,6 @@ pub(crate) fn prove(cookie: &Cookie, shared: &SharedMac, message: &mut [u8; INIT
     message[MAC3_AT..].copy_from_slice(&mac);
 }
 
-/// Compares two MACs in constant time.
 pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
     one.ct_eq(other).into()
 }

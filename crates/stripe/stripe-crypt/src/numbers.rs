@@ -86,7 +86,6 @@ pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
 #[derive(Clone, Debug, Default)]
 struct Opened {
     session: u16,
-    /// Replay window, allocated on the first datagram.
     window: Option<Box<ReplayWindow>>,
 }
 
@@ -107,7 +106,6 @@ impl OpenedNumbers {
         }
     }
 
-    /// Marks a number as used; returns whether it is the newest.
     pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];

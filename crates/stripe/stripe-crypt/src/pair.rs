@@ -107,7 +107,6 @@ impl Pair {
         Ok((opened, self.opened.mark(header)))
     }
 
-    /// Returns the confirmation datagram, which is always identical.
     pub(crate) fn confirm(&self) -> [u8; CONFIRM_BYTES] {
         let mut datagram = [0; CONFIRM_BYTES];
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);

@@ -56,7 +56,6 @@ pub struct Peer {
     /// Next pair, which only opens datagrams until the peer has proved that it has the keys.
     next: Option<Pair>,
     attempt: Option<Attempt>,
-    /// mac1 of the last accepted initiation, and its response.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
     /// Time of the last response; cookies issued earlier are rejected.
     answered_at: Option<Instant>,

@@ -16,7 +16,6 @@ const ROUND: u64 = 1 << 32;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayWindow {
-    /// Highest marked number, plus one.
     top: u64,
     words: [u64; WORDS],
 }
@@ -47,7 +46,6 @@ impl ReplayWindow {
         }
     }
 
-    /// Marks a number as used; returns whether it is the highest.
     pub(crate) fn mark(&mut self, number: u64) -> bool {
         let is_highest = number >= self.top;
         if is_highest {

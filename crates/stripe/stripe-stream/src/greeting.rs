@@ -17,7 +17,6 @@ use crate::readiness::read_all;
 
 const MAGIC: [u8; 8] = *b"gstripe\0";
 pub(crate) const VERSION: u8 = 1;
-/// Length of a greeting without quanta, in bytes.
 const GREETING_BYTES: usize = 24;
 
 /// Greeting that identifies a connection and its stream.

@@ -38,7 +38,6 @@ enum State {
     Failed(StreamError),
 }
 
-/// Connection, with the part of the next header read so far.
 #[derive(Debug)]
 struct Inlet<S> {
     connection: S,

@@ -31,7 +31,6 @@ pub struct StripedWriter<S> {
     last: usize,
 }
 
-/// Connection, with the part of its chunk that the kernel has not accepted.
 #[derive(Debug)]
 struct Outlet<S> {
     connection: S,
@@ -150,7 +149,6 @@ impl<S: Write + AsFd> Outlet<S> {
         self.gone == self.chunk.len()
     }
 
-    /// Starts a chunk; the previous chunk must have been sent.
     fn begin(&mut self, header: ChunkHeader, bytes: &[u8]) {
         debug_assert!(self.is_empty(), "a chunk begins where the last has gone");
         (self.gone, self.chunk) = (0, std::mem::take(&mut self.chunk));

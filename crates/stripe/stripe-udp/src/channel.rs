@@ -191,7 +191,6 @@ impl Channel {
         }
     }
 
-    /// Counts a lost shared socket; the caller notifies the protocol.
     pub(crate) fn note_gone(&mut self, now: Instant) {
         if self.again_at <= now {
             self.again_at = now.after(AGAIN);

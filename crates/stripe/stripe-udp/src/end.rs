@@ -138,7 +138,6 @@ pub struct End {
     ports: Ports,
     /// Bytes that encryption adds to a datagram, not counted by the protocol.
     check_bytes: usize,
-    /// Traffic class of messages.
     class: u8,
     too_long: u64,
 }

@@ -260,7 +260,6 @@ impl Ends {
     }
 
     fn take_batch(&mut self, place: usize) -> usize {
-        // Moved out, as processing the batch borrows all of `self`.
         let mut inbox = take(&mut self.ports[place].inbox);
         let port = Rc::clone(&self.ports[place].port);
         let datagrams = inbox.take().map_or(0, |batch| {

@@ -50,7 +50,6 @@ pub(crate) struct Inbox {
 }
 
 impl std::fmt::Debug for Inbox {
-    /// Formats the state without the buffers, which are a megabyte long.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { next, filled, empty_at, .. } = self;
         f.debug_struct("Inbox")

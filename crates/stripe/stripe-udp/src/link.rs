@@ -104,7 +104,6 @@ pub(crate) enum Payload {
     Messages,
 }
 
-/// Received batch: datagrams of one length, except that the last may be shorter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
     /// Kernel timestamp on the realtime clock.
@@ -218,7 +217,6 @@ impl Link {
         either!(self, link => link.close());
     }
 
-    /// Closes the socket, unless it is shared.
     pub(crate) fn release(&mut self) {
         match self {
             Self::Udp(link) => link.release(),
@@ -257,7 +255,6 @@ impl Link {
     pub(crate) fn segments_max(&self) -> usize {
         match self {
             Self::Udp(link) => link.segments_max(),
-            // A send call accepts as many datagrams as a receive batch.
             Self::Tcp(_) | Self::Ethernet(_) => self.batches().count,
         }
     }
@@ -274,7 +271,6 @@ impl Link {
         either!(self, link => link.send(run, from))
     }
 
-    /// Returns whether a full link queues datagrams instead of dropping them.
     pub(crate) const fn waits(&self) -> bool {
         matches!(self, Self::Tcp(_) | Self::Ethernet(_))
     }

@@ -34,7 +34,6 @@ impl Metering {
     pub(crate) fn cut(&mut self, run: &mut Run) -> u64 {
         let Some(meter) = &mut self.meter else { return 0 };
         let (datagrams, each) = (run.datagrams as u64, run.segment_bytes);
-        // The last datagram may be shorter, and is granted separately.
         let last_bytes = run.bytes.len() - each * run.datagrams.saturating_sub(1);
         let whole = datagrams - u64::from(last_bytes < each);
         let mut granted = meter.grant(whole, each as u64 + self.header_bytes);

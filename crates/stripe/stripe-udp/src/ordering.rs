@@ -49,7 +49,6 @@ impl Ordering {
         (tag, length_bytes, packet): (Tag, u32, Packet),
     ) -> Option<Packet> {
         let Some(line) = self.line(usize::from(tag.channel), epoch) else { return Some(packet) };
-        // The buffer counts discards.
         let _: Result<(), Discard> = line.order.handle_packet(now, tag, length_bytes, packet);
         None
     }

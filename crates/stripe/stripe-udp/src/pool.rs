@@ -27,12 +27,10 @@ const STEP_BYTES: usize = 16;
 /// Shortest buffer: two steps, minus the allocator's header of 8 bytes.
 const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
 
-/// Pool of buffers; clones share them.
 #[derive(Clone)]
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
 struct Free {
-    /// Free buffers by length class.
     buffers: Vec<Vec<Vec<u8>>>,
     bytes: usize,
     oldest: usize,
@@ -40,7 +38,6 @@ struct Free {
 }
 
 impl Free {
-    /// Returns the index of the shortest length class for `bytes` bytes.
     const fn place(bytes: usize) -> usize {
         bytes.saturating_sub(SHORTEST_BYTES).div_ceil(STEP_BYTES)
     }
@@ -172,7 +169,6 @@ mod tests {
         }
     }
 
-    /// Checks that only buffers of other lengths are evicted.
     #[test]
     fn free_buffers_are_bounded() {
         let third = FREE_BYTES_MAX / 3 - STEP_BYTES;

@@ -153,7 +153,6 @@ impl Port {
         }
     }
 
-    /// Sends a run: datagrams of one length, except that the last may be shorter.
     fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
         match self.open.as_mut().ok_or(io::ErrorKind::NotConnected)? {
             Open::Socket(socket) => socket.send(to, bytes, segment_bytes),
@@ -293,7 +292,6 @@ impl UdpLink {
         self.with(Port::is_open)
     }
 
-    /// Returns the socket descriptor, unless the port is shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.held {
             Held::Own(port) => port.fd(),
@@ -352,7 +350,6 @@ impl UdpLink {
     }
 }
 
-/// Returns whether two addresses are equal, ignoring flow labels, scopes and IPv4 mapping.
 pub(crate) fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     plain(one) == plain(other)
 }
@@ -393,7 +390,6 @@ mod tests {
         let number = first.local().expect("an address").port();
         let second = open(number);
         assert_eq!((ports.list().len(), second.local()), (1, first.local()));
-        // Attempts to reopen are rate limited.
         first.close();
         assert!(!second.is_open());
         first.reopen(Instant::ORIGIN).expect("a socket");

@@ -12,7 +12,6 @@ pub(crate) struct Run {
     pub(crate) segment_bytes: usize,
     pub(crate) datagrams: usize,
     pub(crate) payload: Payload,
-    /// Traffic class: DSCP and ECN (RFC 2474, RFC 3168).
     pub(crate) class: u8,
 }
 

@@ -61,7 +61,6 @@ impl ChannelPlan {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns a connected socket, for which the kernel has looked up the route.
     fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
@@ -91,7 +90,6 @@ impl ChannelPlan {
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let bytes = buffers.bytes();
-        // The kernel limits the size.
         socket.set_recv_buffer_size(bytes)?;
         socket.set_send_buffer_size(bytes)?;
         socket.bind(&self.local.into())?;
@@ -139,7 +137,6 @@ const BUFFER_BYTES_MIN: usize = 1 << 16;
 /// time than a wake-up. A coalesced batch is at most an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
-/// Time between non-blocking requests for a socket.
 pub(crate) const SOON: Duration = Duration::from_millis(10);
 
 /// Behaviour while no socket is available.

@@ -72,7 +72,6 @@ pub struct Preference {
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// Length in bytes to which messages are padded; 0 for no padding.
     pub(crate) bytes_min: usize,
 }
 
@@ -85,7 +84,6 @@ pub(crate) struct Striping {
     ordering: Ordering,
     kept: Option<RetransmissionBuffer<(u8, Buffer)>>,
     pool: Pool,
-    /// Last use of a packet buffer; `None` after memory was released.
     used_at: Option<Instant>,
     longest_bytes: u32,
     has_tags: bool,
@@ -140,7 +138,6 @@ impl Striping {
         self.now
     }
 
-    /// Advances the time, which never decreases; returns the new time.
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
@@ -151,7 +148,6 @@ impl Striping {
         if let Frame::Data(..) | Frame::Packet { .. } = frame {
             self.used_at = Some(now);
         }
-        // The protocol counts discards, and rejects packets that are too long.
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, packet) => {
                 let length_bytes = bytes(packet.len());

@@ -189,7 +189,6 @@ impl TcpLink {
         });
         self.state = match begun {
             Ok(socket) => State::Connecting { socket, until: now.after(CONNECT_WAIT) },
-            // No attempt was made, as no socket is available yet.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 State::Closed { again_at: Some(now.after(SOON)) }
             }

@@ -132,7 +132,6 @@ fn sleep(until: Instant, fds: &mut [PollFd<'_>]) -> io::Result<i32> {
     let left = TimeSpec::from_duration(since(until, now()));
     match ppoll(fds, Some(left), None) {
         Ok(ready) => Ok(ready),
-        // A signal counts as an event.
         Err(Errno::EINTR) => Ok(1),
         Err(errno) => Err(errno.into()),
     }

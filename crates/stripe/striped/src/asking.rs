@@ -39,7 +39,6 @@ struct State {
     is_carrying: bool,
     waiting: VecDeque<Request>,
     outstanding: Option<For>,
-    /// Sockets or errors received for channels, until they are used.
     came: BTreeMap<u32, io::Result<OwnedFd>>,
 }
 
@@ -206,7 +205,6 @@ mod tests {
         reply(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
         assert_eq!(error.raw_os_error(), Some(Errno::ENODEV as i32));
-        // The error was reported once.
         assert_eq!(kind(&asking, 2), NOT_YET);
         reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);

@@ -38,7 +38,6 @@ const PATH_MTU: usize = 1_500;
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    /// Peers in file order; empty over Ethernet.
     pub(crate) peers: Vec<PeerPlan>,
 }
 
@@ -53,9 +52,7 @@ pub(crate) struct Loaded {
 }
 
 pub(crate) struct Place<'a> {
-    /// Interfaces and addresses of this machine, without this daemon's interfaces.
     pub(crate) machine: Machine,
-    /// Running configuration, only for a reload.
     pub(crate) running: Option<&'a Config>,
 }
 

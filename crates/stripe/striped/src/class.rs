@@ -74,7 +74,6 @@ impl Dscp {
     }
 }
 
-/// Numbers of packets affected by outer ECN marks.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Marks {
     /// Packets delivered with CE from the outer header.

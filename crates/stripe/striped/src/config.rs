@@ -77,14 +77,12 @@ pub(crate) struct Config {
     /// Allows unencrypted packets; required for channels over Ethernet.
     #[serde(default, rename = "allow-plaintext")]
     pub(crate) allow_plaintext: bool,
-    /// Scheduler of channels over Ethernet.
     #[serde(default)]
     pub(crate) scheduler: SchedulerName,
     /// Whether the interfaces under channels over Ethernet pass frames of any length (segmentation
     /// offload).
     #[serde(default)]
     pub(crate) offload: bool,
-    /// EtherTypes of frames on channels over Ethernet.
     #[serde(default, rename = "ether-types")]
     pub(crate) ether_types: EtherTypesTable,
     #[serde(default)]
@@ -185,7 +183,6 @@ pub(crate) struct Channel {
     listen: Option<Endpoint>,
     /// Ethernet interface, only for channels over Ethernet.
     pub(crate) ethernet: Option<String>,
-    /// MAC address of the other end's Ethernet interface.
     pub(crate) peer: Option<Peer>,
     /// Quantum in bytes per round, only for channels over Ethernet.
     #[serde(rename = "quantum-bytes")]
@@ -194,7 +191,6 @@ pub(crate) struct Channel {
     pub(crate) priority: Option<NonZeroU8>,
     /// Bytes per period, in both directions together.
     pub(crate) quota: Option<Bytes>,
-    /// Period of the quota.
     #[serde(rename = "quota-period")]
     pub(crate) quota_period: Option<QuotaPeriod>,
     #[serde(rename = "quota-day")]
@@ -385,11 +381,9 @@ impl Prefix {
     }
 }
 
-/// Channel selection.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OrderName {
-    /// Channel with the earliest expected arrival.
     #[default]
     Free,
     /// Round robin.

@@ -71,7 +71,6 @@ impl Tun {
         self.device.if_index()
     }
 
-    /// Reads packets; returns false if none was waiting.
     pub(crate) fn read(&mut self, mut each: impl FnMut(&mut [u8])) -> io::Result<bool> {
         let Self { device, raw, segments, sizes, is_whole, .. } = self;
         let read = if *is_whole {
@@ -119,7 +118,6 @@ impl Tun {
     }
 }
 
-/// Outgoing packets; each buffer has room to coalesce segments.
 #[derive(Default)]
 struct Outgoing {
     buffers: Vec<Vec<u8>>,

@@ -32,7 +32,6 @@ pub(crate) struct Entry {
     pub(crate) strange: u64,
     now_ns: u64,
     policies: Policies,
-    /// Class of the last peeked packet.
     class: Class,
 }
 

@@ -48,7 +48,6 @@ pub(crate) fn forget(passed: OwnedFd) -> io::Result<()> {
     write_over(&file, file.metadata()?.len())
 }
 
-/// Overwrites the file with zeros, with a system call that the seccomp filter allows.
 fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     for begin in (0..bytes).step_by(ZEROS.len()) {
         let count =
@@ -58,7 +57,6 @@ fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a configuration from the memfd, then zeroes the memfd.
 pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let wrong = || io::Error::from(io::ErrorKind::InvalidData);
     let mut bytes = Zeroizing::new(Vec::new());

@@ -17,7 +17,6 @@ const OTHERS: u32 = 0o077;
 /// Maximum length read in bytes, above that of any key file.
 const FILE_BYTES_MAX: usize = 1_024;
 
-/// Reads a key file. Its errors name `command`, which creates such files.
 pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {
     let name = path.display();
     let refused = |error: io::Error| match error.kind() {
@@ -64,7 +63,6 @@ pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
         File::options().write(true).create_new(true).mode(0o600).open(path).map_err(refused)?;
     let written = file.write_all(key.to_hex().as_bytes()).and_then(|()| file.write_all(b"\n"));
     if let Err(error) = written {
-        // A partly written file would block the next attempt.
         let _: io::Result<()> = fs::remove_file(path);
         return Err(refused(error));
     }

@@ -97,7 +97,6 @@ impl HalfLine {
         }
     }
 
-    /// Sends a reply; fails if the socket buffer is full.
     pub(crate) fn reply(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
         let error_of = |error: io::Error| {
             error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32).to_be_bytes()

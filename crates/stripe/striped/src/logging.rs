@@ -53,7 +53,6 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Command-line options for logging, which override the file.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct LogOptions {
     /// Minimum level of logged events; overrides the file
@@ -110,7 +109,6 @@ const BURST: u32 = 10;
 /// once a minute is logged completely.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Token bucket for one type of event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     tokens: u32,

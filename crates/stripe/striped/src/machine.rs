@@ -9,7 +9,6 @@ use nix::ifaddrs::getifaddrs;
 
 const TUN: &str = "/dev/net/tun";
 
-/// Interfaces and addresses of this network namespace.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     pub(crate) interfaces: Vec<String>,

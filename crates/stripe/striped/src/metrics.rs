@@ -74,7 +74,6 @@ impl MetricsServer {
         self.clients.retain_mut(|client| now < client.until && client.goes_on(&status));
     }
 
-    /// Returns whether work is due although no descriptor is readable.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         let is_due = |client: &Client| client.response.is_some() || client.until <= now;
         self.clients.iter().any(is_due) || self.acceptor.next_at().is_some_and(|at| at <= now)
@@ -103,7 +102,6 @@ impl Client {
     }
 }
 
-/// Returns the response to a request; `None` while its head is incomplete.
 fn response(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);

@@ -158,7 +158,6 @@ impl Monitor {
                     Err(problem) => control::reply(&client, &Err(problem)),
                 },
                 Asked::Down => {
-                    // The client notices the end when its connection closes.
                     self.clients.stays(client);
                     self.begin_end();
                 }

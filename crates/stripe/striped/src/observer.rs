@@ -40,7 +40,6 @@ struct ChannelObserver {
     is_there: bool,
     is_in: bool,
     since: Instant,
-    /// Longest packet found by probing, in bytes.
     longest_bytes: u32,
     reopened: u64,
     moved: Growing,

@@ -31,7 +31,6 @@ pub(crate) enum Order {
     NetworkChanged,
     /// The local address of this [`ChannelNumber`](crate::config::ChannelNumber) has changed.
     Moved(usize),
-    /// This machine has lost this address.
     Lost(IpAddr),
 }
 
@@ -103,7 +102,6 @@ impl OrderLine {
         }
     }
 
-    /// Receives the next reply; fails if the other process has ended.
     pub(crate) fn next_reply(&self) -> io::Result<Option<Reply>> {
         let Some((kind, text, _)) = self.next()? else { return Ok(None) };
         let reply = match kind {

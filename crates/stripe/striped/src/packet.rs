@@ -21,7 +21,6 @@ pub(crate) use too_big::IcmpErrors;
 /// Protocol numbers with ports: TCP, UDP, DCCP and SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
-/// Flow of a packet: addresses, protocol, and ports or flow label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Flow<'a> {
     addresses: &'a [u8],
@@ -65,7 +64,6 @@ fn ports(packet: &[u8], protocol: u8, at: usize) -> &[u8] {
     ports.unwrap_or_default()
 }
 
-/// Returns DSCP and ECN of a packet; 0 if it is not IP.
 pub(crate) fn traffic_class(packet: &[u8]) -> u8 {
     match packet {
         [first, second, ..] if first >> 4 == 4 => *second,

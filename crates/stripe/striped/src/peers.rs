@@ -73,7 +73,6 @@ impl Sources for Queues {
 
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// Peer name; `None` for a peer without a key.
     pub(crate) name: Option<String>,
     pub(crate) entry: Entry,
     pub(crate) refused_sources: u64,
@@ -114,7 +113,6 @@ impl Peers {
         Ok(all)
     }
 
-    /// Adds a peer to its slot, which must be free.
     fn begin(
         &mut self,
         config: &Config,
@@ -256,7 +254,6 @@ impl Peers {
                 continue;
             }
             info!(peer = peer.name, "the peer is there no longer");
-            // Dropping the value zeroes its key.
             self.queues.0[place] = None;
             drop(self.ends.remove(place));
         }
@@ -309,7 +306,6 @@ impl Peers {
         }
     }
 
-    /// Returns the longest packet that any peer accepts, in bytes.
     pub(crate) fn longest_bytes(&self) -> u16 {
         let all = self.queues.0.iter().flatten().map(|peer| peer.longest_bytes);
         all.max().unwrap_or(self.longest.1)

@@ -11,7 +11,6 @@ pub(crate) enum Problem {
     /// Invalid request that no line of a file caused.
     Refused(String),
     Environment(String),
-    /// Error whose message the other process has printed.
     Reported(u8),
     /// Exit code and message from a daemon.
     Asked(u8, String),

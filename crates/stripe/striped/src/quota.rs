@@ -52,7 +52,6 @@ struct Quota {
     calendar: Calendar,
     ledger: Ledger,
     ends_s: u64,
-    /// Whether nothing more is granted in this period.
     is_used_up: bool,
 }
 
@@ -146,7 +145,6 @@ impl Meter for Shared {
     }
 }
 
-/// Quotas, by the path of their record.
 #[derive(Debug)]
 pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
 
@@ -334,7 +332,6 @@ mod tests {
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
-    /// Checks that nothing is granted without a record, as on `/dev/full`.
     #[test]
     fn unwritable_record_blocks_sending() {
         let full = File::options().write(true).open("/dev/full").expect("every Linux has it");

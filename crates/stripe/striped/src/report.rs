@@ -22,7 +22,6 @@ pub(crate) fn counters(event: &str, status: &Status) -> Value {
     serde_json::to_value(Counters { event, status }).expect("numbers and names")
 }
 
-/// Prints an event; ignores errors, as the reader may have closed the pipe.
 pub(crate) fn print(event: &Value) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{event}").and_then(|()| out.flush());

@@ -40,7 +40,6 @@ use netlink::Netlink;
 
 /// Priorities of a daemon: one each for mark and end, 64 for channels, two per route.
 pub(crate) const PRIORITIES: u32 = 512;
-/// Maximum number of routes, limited by the priorities.
 pub(crate) const ROUTES_MAX: usize = 200;
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
 /// Highest first priority with which all rules precede the main table's rule.
@@ -104,7 +103,6 @@ impl Routing {
         Ok(Self { netlink: Netlink::open()?, plan, is_added: false })
     }
 
-    /// Returns a conflict with rules or routes of other programs, if any.
     pub(crate) fn conflict(&self) -> io::Result<Option<Refusal>> {
         let plan = &self.plan;
         let rules = self.rules()?;

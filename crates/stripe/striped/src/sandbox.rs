@@ -31,7 +31,6 @@ const CALLS: [libc::c_long; 44] = [
     libc::SYS_readv,
     libc::SYS_write,
     libc::SYS_writev,
-    // For quota records.
     libc::SYS_pwrite64,
     libc::SYS_recvfrom,
     libc::SYS_recvmsg,
@@ -84,9 +83,7 @@ const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, l
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
-    /// Connecting and accepting, on sockets from the monitor.
     Connections,
-    /// Also opening packet sockets.
     RawSockets,
 }
 
@@ -96,7 +93,6 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
     // This needs a capability without which the process has few capabilities anyway.
     let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
     if let Some(user) = user {
-        // The capabilities to keep are selected below.
         set_keepcaps(true)?;
         setgroups(&[])?;
         setresgid(user.gid, user.gid, user.gid)?;

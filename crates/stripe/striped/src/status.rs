@@ -34,13 +34,9 @@ pub(crate) const VERSION: u32 = 2;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Status {
     pub(crate) version: u32,
-    /// Interface name.
     pub(crate) name: String,
-    /// Time since the interface was created.
     pub(crate) up_seconds: f64,
-    /// CPU time of the tunnel process.
     pub(crate) cpu_seconds: f64,
-    /// Current MTU of the interface, in bytes.
     pub(crate) mtu: u16,
     /// Packets longer than any channel's limit.
     pub(crate) too_long: u64,
@@ -54,7 +50,6 @@ pub(crate) struct Status {
     pub(crate) peers: Vec<PeerStatus>,
 }
 
-/// Counters of datagrams from unknown addresses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct UnauthenticatedStatus {
     pub(crate) found: u64,
@@ -101,7 +96,6 @@ pub(crate) struct PeerStatus {
     pub(crate) channels: Vec<ChannelStatus>,
 }
 
-/// Handshake counters. Discards with a count of 0 are omitted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HandshakeStatus {
     pub(crate) begun: u64,
@@ -111,7 +105,6 @@ pub(crate) struct HandshakeStatus {
     pub(crate) discards: BTreeMap<String, u64>,
 }
 
-/// Whether packets are sent on a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChannelState {
@@ -123,20 +116,16 @@ pub(crate) enum ChannelState {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ChannelStatus {
     pub(crate) id: usize,
-    /// `udp`, `tcp` or `ethernet`.
     pub(crate) transport: String,
     pub(crate) interface: Option<String>,
     pub(crate) local: Option<String>,
     pub(crate) remote: Option<String>,
     pub(crate) state: ChannelState,
-    /// Time since `state` last changed.
     pub(crate) state_seconds: f64,
     pub(crate) is_in: bool,
     /// Reason why no packet can be sent now, if any.
     pub(crate) waits: Option<WaitName>,
-    /// Kernel error of a lost link.
     pub(crate) link_error: Option<String>,
-    /// Estimated capacity, if known.
     pub(crate) bits_per_second: Option<u64>,
     /// Sending rate in the last one to two seconds, without IP and UDP headers.
     pub(crate) sending_bits_per_second: u64,
@@ -342,7 +331,6 @@ pub(crate) const fn size_name(state: SizeState) -> &'static str {
     }
 }
 
-/// Returns `one` / `all`, rounded down to a thousandth; 0 if `all` is 0.
 pub(crate) fn part(one: u64, all: u64) -> f64 {
     let thousandths = (u128::from(one) * 1_000).checked_div(all.into()).unwrap_or(0);
     f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1_000.0

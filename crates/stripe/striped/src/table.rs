@@ -13,7 +13,6 @@ use crate::status::{ChannelState, ChannelStatus, PeerStatus, Status};
 
 const KEY_DIGITS: usize = 64;
 
-/// Column title, whether it is left-aligned, and its cell.
 type Column = (&'static str, bool, fn(&ChannelStatus) -> String);
 
 const COLUMNS: [Column; 10] = [

@@ -40,14 +40,11 @@ use status_replies::StatusReplies;
 
 /// Maximum packets read per iteration, before the channels are served again.
 const READS_A_TURN: usize = 64;
-/// Indices of the polled descriptors, before those of the channels.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
 const ORDERS: usize = 2;
 const LINE: usize = 3;
-/// Index of the metrics server's first descriptor.
 const METRICS: usize = 4;
-/// Interval between updates of round-trip times and MTU.
 const POLL_EVERY: Duration = Duration::from_millis(100);
 /// Maximum interval between updates if no event wakes the loop.
 const POLL_BY: Duration = Duration::from_secs(1);
@@ -94,7 +91,6 @@ struct Tunnel {
     is_whole: bool,
     mtu: u16,
     next_poll: Instant,
-    /// Latest time of the next update if no event wakes the loop.
     poll_by: Instant,
 }
 

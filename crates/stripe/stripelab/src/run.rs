@@ -31,7 +31,6 @@ use crate::record::Record;
 pub struct Run {
     compiled: Compiled,
     engine: Engine,
-    /// Reference run over the best single channel, which follows the main run.
     alone: Option<Engine>,
 }
 

@@ -43,7 +43,6 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// Tag bytes added by a retransmission.
     #[expect(clippy::cast_possible_truncation, reason = "eight")]
     pub(crate) const BYTES_OF_COPY: u32 = (TAG_BYTES_MAX - TAG_BYTES) as u32;
 
@@ -52,7 +51,6 @@ impl Packet {
     }
 }
 
-/// Round-robin state over backlogged sources.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     next: usize,

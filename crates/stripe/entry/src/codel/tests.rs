@@ -43,7 +43,6 @@ fn marks_replace_drops_for_ecn_capable_packets() {
     assert!(drops.is_empty());
 }
 
-/// Checks that drop intervals are 100 ms / √n, in whole ns.
 #[test]
 fn control_law_is_exact() {
     let spans: Vec<_> = [1, 2, 3, 4, 5, 10, 100].map(|n| control_law(0, 100 * MS, n)).to_vec();

@@ -203,7 +203,6 @@ fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_B
     is_same(&mac, received)
 }
 
-/// Appends the last response if `message` is an authentic copy of its initiation.
 fn repeat(
     answered: Option<&(Mac, [u8; RESPONSE_BYTES])>,
     shared: &SharedMac,

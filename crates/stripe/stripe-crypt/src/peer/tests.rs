@@ -12,14 +12,12 @@ const RIGHT: usize = 1;
 const HOME: Sender = of(1, 1, false);
 const ELSEWHERE: Sender = of(2, 1, false);
 
-/// Returns a sender; each host is in its own network.
 const fn of(host: u16, port: u16, is_known: bool) -> Sender {
     let [a, b] = host.to_be_bytes();
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 18, a, b)), port);
     Sender { address, is_known }
 }
 
-/// Two peers; the first has the higher public key.
 struct Both {
     peers: [Peer; 2],
     now: Instant,
@@ -115,7 +113,6 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
 }
 
 impl Both {
-    /// Sends an initiation with valid mac1 and mac2 but an invalid sender.
     fn garbage(&mut self, to: usize, from: Sender) -> Discard {
         let mut garbage = [0; INITIATION_BYTES];
         garbage[..4].copy_from_slice(&Type::Initiation.header());

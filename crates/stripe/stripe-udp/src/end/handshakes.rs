@@ -88,7 +88,6 @@ pub(super) struct Taken {
     pub(super) replies: Vec<Vec<u8>>,
 }
 
-/// Processes a batch; `remote` is the other end's address.
 pub(super) fn take(
     batch: Batch<'_>,
     (channel, remote): (usize, Option<SocketAddr>),

@@ -59,7 +59,6 @@ pub(super) struct Unauthenticated {
     owner: Option<Owner>,
     is_tried: bool,
     pub(super) replies: Vec<Vec<u8>>,
-    /// Copy of a datagram for trials, as decryption overwrites its input.
     scratch: Vec<u8>,
 }
 
@@ -68,7 +67,6 @@ impl Unauthenticated {
         Ok(Self { responder: private.map(Responder::new).transpose()?, ..Self::default() })
     }
 
-    /// Adds an end; fails if another end has the same peer.
     pub(super) fn add(&mut self, number: usize, end: &End) -> Result<(), OpenError> {
         let Some(peer) = end.peer() else { return Ok(()) };
         if self.by_key.contains_key(peer.their_key()) {
@@ -136,7 +134,6 @@ impl Unauthenticated {
     ) {
         let class = self.class(whose, ends);
         for reply in self.replies.drain(..) {
-            // A failed send counts as a network loss.
             let _: std::io::Result<()> =
                 origin.port.borrow_mut().send_one((origin.from, class), &reply);
         }
@@ -179,7 +176,6 @@ impl Unauthenticated {
                     return None;
                 };
                 let mac1 = initiation.mac1();
-                // The peer counts discards by reason.
                 end.accept(origin.at, *initiation, &mut reply).ok()?;
                 if !reply.is_empty() {
                     self.by_answered.retain(|_, one| *one != number);
@@ -215,7 +211,6 @@ impl Unauthenticated {
         }
         // One MAC is computed for each end that may await the response.
         let ends_a_trial = if is_handshake { MACS_A_TRIAL } else { ENDS_A_TRIAL };
-        // Opening the datagram costs one more trial.
         let looks = (ends.len() as u64).div_ceil(ends_a_trial).min(TRIALS_AT_ONCE - 1);
         if std::mem::replace(&mut self.is_tried, true) || !self.trials.take(origin.at, looks) {
             self.counts.untried += 1;

@@ -21,7 +21,6 @@ pub(super) fn nothing() -> [SockFilter; 1] {
 pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFilter; 15] {
     let ([to_first, to_last], [from_first, from_last]) = (halves(to), halves(from));
     let vlan = SKF_AD_OFF.wrapping_add(SKF_AD_VLAN_TAG_PRESENT).cast_unsigned();
-    // Jump offsets are relative; the last instruction rejects the frame.
     [
         load(BPF_B, vlan),
         unless(0, 12),

@@ -11,7 +11,6 @@
 
 pub(crate) const VIRTIO_BYTES: usize = 10;
 
-/// Flag: the checksum must still be computed.
 const NEEDS_CHECKSUM: u8 = 1;
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;

@@ -103,7 +103,6 @@ mod tests {
     use super::*;
     use crate::socket::ChannelSocket;
 
-    /// Checks both address families, and IPv4 from an IPv6 socket.
     #[test]
     fn datagrams_have_the_requested_class() {
         let ends =

@@ -110,7 +110,6 @@ impl StripingPlan {
 
     pub(super) fn order(&self) -> Result<Option<OrderOptions>, OptionsError> {
         let restore = self.restore.filter(|_| self.has_tags());
-        // All channels have equal options, so one check suffices.
         let check = |options| ChannelOrder::<Packet>::new(options).map(|_| options);
         restore.map(check).transpose()
     }

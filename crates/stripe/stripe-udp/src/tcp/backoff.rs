@@ -12,7 +12,6 @@ const FIRST: Duration = Duration::from_millis(100);
 /// Longest pause, short enough that an operator does not consider the channel abandoned.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Next pause before a connection attempt.
 #[derive(Debug)]
 pub(super) struct Backoff(Duration);
 

@@ -102,7 +102,6 @@ impl Connection {
     }
 }
 
-/// Socket that does not raise SIGPIPE.
 struct Stream(Socket);
 
 impl Read for &Stream {

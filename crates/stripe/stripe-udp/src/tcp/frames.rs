@@ -235,7 +235,6 @@ mod tests {
     }
 
     proptest! {
-        /// Checks any split of writes and reads, and any buffer size.
         #[test]
         fn frames_round_trip_for_any_split(
             runs in prop::collection::vec((1..=LONGEST_BYTES, 1..100_usize, 1..=LONGEST_BYTES), 1..6),
@@ -269,7 +268,6 @@ mod tests {
             prop_assert!(!reading.holds_more());
         }
 
-        /// Checks that arbitrary bytes yield datagrams, an incomplete datagram, or an error.
         #[test]
         fn garbage_yields_datagrams_or_an_error(
             bytes in prop::collection::vec(any::<u8>(), 0..200),

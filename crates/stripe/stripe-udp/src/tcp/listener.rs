@@ -43,9 +43,7 @@ pub(crate) struct Listener {
     socket: Option<Socket>,
     acceptor: Acceptor,
     check_at: Instant,
-    /// Bit mask of the channels that use the socket.
     channels: u64,
-    /// Unauthenticated connections, oldest first.
     candidates: Vec<Candidate>,
 }
 

@@ -56,7 +56,6 @@ fn channel_collision(earlier: &Config, later: &Config) -> Option<(String, String
     None
 }
 
-/// Returns the key and description of a resource that the channel uses exclusively.
 fn begins(channel: &Channel) -> Option<(&'static str, String)> {
     if let Some(name) = &channel.ethernet {
         return Some(("ethernet", format!("the interface `{name}`, with its EtherTypes,")));

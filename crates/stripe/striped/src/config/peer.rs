@@ -44,7 +44,6 @@ impl PeerTable {
     }
 }
 
-/// Peers, given as one table or an array of tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     pub(crate) list: Vec<PeerTable>,
@@ -178,7 +177,6 @@ impl Config {
         self.channels_at().filter(move |one| one.peer.is_none_or(|owner| owner == peer))
     }
 
-    /// Returns the channel with this [`ChannelNumber`].
     pub(crate) fn channel_asked(&self, number: usize) -> Option<&Channel> {
         let ChannelNumber { place, id } = ChannelNumber::of(number);
         self.channels_of(self.peers.at(place)?).nth(id).map(|at| at.channel)
@@ -191,7 +189,6 @@ impl Config {
     }
 }
 
-/// Peer name, which fits into one line of a table or a log.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PeerName(pub(crate) String);

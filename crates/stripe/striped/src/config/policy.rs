@@ -93,7 +93,6 @@ pub(crate) struct Ports {
     pub(crate) last: u16,
 }
 
-/// TOML value that is a number or a string.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a number or a text")]
 enum Word {
@@ -150,7 +149,6 @@ impl PolicyTable {
     }
 }
 
-/// Returns whether `ours` includes all of `theirs`; `None` includes everything.
 fn covers<T>(ours: Option<&[T]>, theirs: Option<&[T]>, has: impl Fn(&T, &T) -> bool) -> bool {
     match (ours, theirs) {
         (None, _) => true,

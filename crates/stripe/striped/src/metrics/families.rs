@@ -44,7 +44,6 @@ fn gauge_of<T>(unit: Unit, name: Text, help: Text, value: Value<T>) -> Family<T>
     Family { unit: Some(unit), ..gauge(name, help, value) }
 }
 
-/// Converts a count, which stays below 2^53 for thousands of years.
 #[expect(clippy::cast_precision_loss, reason = "what is lost is below a unit of 2^53")]
 fn whole(count: impl Into<Option<u64>>) -> Option<f64> {
     count.into().map(|count| count as f64)

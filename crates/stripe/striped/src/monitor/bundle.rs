@@ -25,7 +25,6 @@ use crate::routes::{RoutePlan, Routing};
 
 /// Path of the running program, valid even if its file was replaced.
 const ITSELF: &str = "/proc/self/exe";
-/// Environment variables that the tunnel process does not inherit.
 const OURS: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 pub(super) struct Bundle {

@@ -73,7 +73,6 @@ impl Drop for Control {
 }
 
 impl Control {
-    /// Creates the socket, and replaces a socket left by an earlier daemon.
     pub(super) fn open(runtime: &Path, loaded: &Loaded) -> Result<Self, Problem> {
         let config = &loaded.checked.config;
         let path = path_of(runtime, &config.name);
@@ -100,7 +99,6 @@ impl Control {
 }
 
 impl Control {
-    /// Returns the descriptor to poll; `None` while the acceptor pauses.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         (!self.acceptor.rests()).then(|| self.listener.as_fd())
     }

@@ -37,11 +37,9 @@ pub(super) struct Half {
     child: Child,
     line: HalfLine,
     orders: OrderLine,
-    /// Other end of `orders`, kept until the process requests it.
     given: Option<OwnedFd>,
     state: State,
     is_connected: bool,
-    /// Observed protocol violation of the process, if any.
     fault: Option<&'static str>,
 }
 
@@ -121,7 +119,6 @@ impl Half {
         }
     }
 
-    /// Disconnects and ends the process. `fault` is the reason for an abnormal end.
     fn leave(&mut self, now: Instant, fault: Option<&'static str>) {
         self.is_connected = false;
         self.fault = self.fault.or(fault);

@@ -46,7 +46,6 @@ impl Reloading {
         self.by
     }
 
-    /// Records a bundle's reply; `refused` lists parts that could not be applied.
     fn follow(&mut self, bundle: usize, number: u64, refused: Option<&str>) {
         // A late reply belongs to a reload that has timed out.
         if number == self.number

@@ -14,7 +14,6 @@ use sd_notify::NotifyState;
 use super::bundle::Bundle;
 
 pub(super) struct Service {
-    /// Half of the watchdog interval, at which systemd is notified.
     every: Option<Duration>,
     next_at: Instant,
 }

@@ -47,7 +47,6 @@ impl Watch {
         Ok(Self { socket, inspected_at: now(), has_changed: false })
     }
 
-    /// Reads and discards all notifications; an overrun (ENOBUFS) counts as a change.
     pub(super) fn drain_notifications(&mut self) {
         while match self.socket.recv_from_full() {
             Ok(_) => true,

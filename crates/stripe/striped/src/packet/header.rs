@@ -11,7 +11,6 @@ pub(super) const V6_HEADER_BYTES: usize = 40;
 /// Hop-by-hop options, routing and destination options headers, whose length field counts units of
 /// 8 bytes after the first 8.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
-/// Mask of the fragment offset, without the three flag bits.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 const FRAGMENT: u8 = 44;
 const FRAGMENT_BYTES: usize = 8;
@@ -25,7 +24,6 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Finds the payload of a packet; `None` for later fragments.
     pub(super) fn of(packet: &[u8]) -> Option<Self> {
         match packet.first()? >> 4 {
             4 => Self::of_v4(packet),

@@ -18,7 +18,6 @@ const NO_OPERATION: u8 = 1;
 const MSS: u8 = 2;
 const MSS_BYTES: u8 = 4;
 
-/// Lowers the MSS of a SYN; returns whether the packet was changed.
 pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
     let Some(at) = option_of(packet) else { return false };
     let Payload { at: tcp_at, .. } = Payload::of(packet).expect("it has an option");

@@ -147,7 +147,6 @@ fn icmp_error_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(icmp_error)
 }
 
-/// Returns whether an address is neither unspecified, loopback nor multicast.
 fn is_one_v6(address: &[u8]) -> bool {
     let is_small = address[..15].iter().all(|byte| *byte == 0) && address[15] <= 1;
     address[0] != 0xff && !is_small

@@ -21,7 +21,6 @@ impl Calendar {
         Self::new(channel.quota_period.unwrap_or_default(), channel.quota_day.unwrap_or(1))
     }
 
-    /// Returns the first day of the current period, in days since 1970.
     pub(super) fn begins_day(self, now_s: u64) -> u64 {
         let (today, first) = (now_s / DAY_S, u64::from(self.day));
         match self.period {
@@ -43,7 +42,6 @@ impl Calendar {
         }
     }
 
-    /// Returns the end of a period, in seconds since 1970.
     pub(super) fn ends_s(self, begins_day: u64) -> u64 {
         let ends_day = match self.period {
             QuotaPeriod::Day => begins_day.saturating_add(1),
@@ -61,7 +59,6 @@ impl Calendar {
 const DAYS_TO_1970: u64 = 719_468;
 const ERA_DAYS: u64 = 146_097;
 
-/// Converts days since 1970 to year, month and day.
 const fn civil(day: u64) -> (u64, u64, u64) {
     let day = day.saturating_add(DAYS_TO_1970);
     let (era, of_era) = (day / ERA_DAYS, day % ERA_DAYS);

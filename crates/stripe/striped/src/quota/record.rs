@@ -21,7 +21,6 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     serial: u64,
-    /// First day of the period, in days since 1970.
     pub(super) begins_day: u64,
     pub(super) used: u64,
     /// Bytes that count as used if the machine stops without closing the record.
@@ -31,7 +30,6 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads the current record; `None` if the file is empty.
     pub(super) fn read(path: &Path) -> io::Result<Option<Self>> {
         let bytes = fs::read(path)?;
         let newest = bytes.chunks(SLOT_BYTES).filter_map(Self::parse).max_by_key(|one| one.serial);
@@ -102,7 +100,6 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Creates a ledger without a file, so that every write fails.
     pub(super) fn lost() -> Self {
         Self::default()
     }
@@ -140,7 +137,6 @@ mod tests {
         std::env::temp_dir().join(format!("striped-record-{}-{name}", std::process::id()))
     }
 
-    /// Checks that the previous slot is read if the newest is torn.
     #[test]
     fn newest_valid_slot_is_read() {
         let path = path("torn");

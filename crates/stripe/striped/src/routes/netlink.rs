@@ -24,7 +24,6 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Creates a route or rule; fails if it exists.
     pub(crate) fn create(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL).map(drop)
     }

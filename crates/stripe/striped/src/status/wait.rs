@@ -21,7 +21,6 @@ macro_rules! wait_names {
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Returns a text for one line of a table.
             pub(crate) const fn words(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)+

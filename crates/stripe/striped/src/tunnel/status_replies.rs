@@ -19,7 +19,6 @@ const WAIT: Duration = Duration::from_secs(5);
 /// Delay before another attempt if the socket buffer is full.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Unfinished replies, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct StatusReplies(Vec<StatusReply>);
 

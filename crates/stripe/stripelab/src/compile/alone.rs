@@ -63,7 +63,6 @@ fn limited(link: &LinkPlan, rate: Rate) -> u64 {
     limits.fold(rate.bytes_per_second(), u64::min)
 }
 
-/// Returns the expected number of delivered packets per 1,000 sent.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 1,000")]
 fn passed_thousandths(model: &Loss) -> u64 {
     let lost = match model {

@@ -277,7 +277,6 @@ fn check_step(
     forth.check_change(rate, fastest, longest_bytes.into())
 }
 
-/// Returns all changes of a channel in time order.
 fn changes(
     place: &Place<'_>,
     channel: &Channel,

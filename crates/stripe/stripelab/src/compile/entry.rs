@@ -46,7 +46,6 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
     Ok(EntryPlan::FqCodel { plan, follows })
 }
 
-/// Rejects keys that only FQ-CoDel supports.
 fn check_fifo(source: &ScenarioSource) -> Result<(), InputError> {
     let (entry, usual) = (&source.scenario.entry, Entry::default());
     let changed = [

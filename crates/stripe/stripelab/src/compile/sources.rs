@@ -8,7 +8,6 @@ use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Bytes, FileName, Span, Time};
 use gingham_stripe::Class;
 
-/// Default receive window of a transport.
 const WINDOW_BYTES: u64 = 4_000_000;
 
 const FRAME_PACKETS_MAX: u64 = 100_000;

@@ -97,7 +97,6 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     })
 }
 
-/// Returns the longest delay, including jitter, minus the shortest delay.
 fn skew(plan: &Plan) -> Span {
     let latest = plan.links.iter().map(|link| link.forth.delay + link.forth.jitter).max();
     let earliest = plan.links.iter().map(|link| link.forth.delay).min();

@@ -35,7 +35,6 @@ impl Delays {
         self.longest_ns = 0;
     }
 
-    /// Returns the mean delay in ns, with its confidence interval.
     pub(crate) fn mean(&self) -> Option<Estimate> {
         Estimate::of_sections(&self.sections)
     }

@@ -39,7 +39,6 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Returns the section at a simulated time; `None` outside the window.
     pub(crate) fn at(&self, now: Time) -> Option<usize> {
         if now < self.start || now >= self.stop {
             return None;
@@ -226,7 +225,6 @@ impl Meter {
         });
     }
 
-    /// Counts a sent copy; `lost` is whether it will be lost.
     pub(crate) fn copy_sent(&mut self, now: Time, copy: &Packet, wire_bytes: u32, lost: bool) {
         self.copies_sent += 1;
         self.links[usize::from(copy.channel)].sent_bytes += u64::from(wire_bytes);

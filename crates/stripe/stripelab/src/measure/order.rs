@@ -51,7 +51,6 @@ impl Order {
         }
     }
 
-    /// Records the missing numbers before `number`, which was delivered at position `place`.
     fn miss(&mut self, number: u64, place: u64) {
         let kept_from = number.saturating_sub(MISSING_MAX as u64).max(self.next);
         self.missing.extend((kept_from..number).map(|missing| (missing, place)));
@@ -70,7 +69,6 @@ mod tests {
     use super::*;
     use Place::{InOrder, OutOfOrder, Twice};
 
-    /// Checks that packets 4, 5 and 6, delivered after packet 7, are reordered.
     #[test]
     fn packets_after_later_ones_are_out_of_order() {
         let mut order = Order::new();

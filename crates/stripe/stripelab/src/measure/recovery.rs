@@ -53,7 +53,6 @@ impl Recovery {
         self.last_out_of_order
     }
 
-    /// Returns the mean and longest recovery time; `None` without losses.
     pub(crate) fn mean_and_longest_ns(&self) -> Option<(u64, u64)> {
         let present_ns = self.present_ns()?;
         let sum_ns = self.sum_ns + u128::from(present_ns);

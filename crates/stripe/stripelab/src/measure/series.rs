@@ -16,7 +16,6 @@ pub(crate) struct PipeStep {
     pub(crate) waiting_bytes: u64,
     pub(crate) entry_dropped_packets: u64,
     pub(crate) marked_packets: u64,
-    /// Median sojourn time in the entry queue of packets sent in this step.
     pub(crate) sojourn_p50_ns: Option<u64>,
     pub(crate) sojourn_p99_ns: Option<u64>,
 }
@@ -36,7 +35,6 @@ pub(crate) struct LinkStep {
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
     pub(crate) pacing_rate_bytes_per_s: Option<u64>,
-    /// Smoothed round-trip time; `None` before the first report.
     pub(crate) round_trip: Option<Duration>,
     pub(crate) round_trip_least: Option<Duration>,
 }
@@ -58,7 +56,6 @@ pub(crate) struct Series {
     step: Span,
     links: usize,
     pub(crate) pipe: Vec<PipeStep>,
-    /// Steps of all channels, ordered by step and then by channel.
     pub(crate) channels: Vec<LinkStep>,
     sojourns: Option<Delays>,
 }

@@ -21,7 +21,6 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    /// Names, in discriminant order.
     pub(crate) const NAMES: [&'static str; 13] = [
         "send",
         "drop",
@@ -61,7 +60,6 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    /// Names, in discriminant order.
     pub(crate) const NAMES: [&'static str; 6] =
         ["under way", "delivered", "lost", "dropped", "damaged", "discarded"];
 }

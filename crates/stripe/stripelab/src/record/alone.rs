@@ -40,7 +40,6 @@ fn below(record: &Record, compiled: &Compiled, name: &str) -> String {
     format!("the pipe has {multiple:.3} of the goodput of channel `{name}` alone{bound}")
 }
 
-/// Returns the end of a sentence that names each transport's bottleneck.
 fn bound(record: &Record, compiled: &Compiled) -> String {
     let plans = compiled.plan.sources.iter().zip(&record.sources).enumerate();
     let bounds = plans.filter_map(|(index, (plan, source))| {

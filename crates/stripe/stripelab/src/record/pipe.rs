@@ -8,7 +8,6 @@ use crate::measure::Loss;
 use crate::run::Engine;
 use gingham_results::{Builder, Table, real};
 
-/// Returns the record of a run, without verdict and tables.
 pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
     let (plan, meter) = (&compiled.plan, engine.meter());
     let goodput = bits_per_s(&meter.delivered_bytes, engine);

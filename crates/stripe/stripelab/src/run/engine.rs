@@ -47,7 +47,6 @@ pub(crate) struct Engine {
     end: Time,
     done: bool,
     steps: Steps,
-    /// Whether sending was interrupted by the step limit and must continue.
     is_pumping: bool,
     wheel: Wheel<Event>,
     slots: Slots,
@@ -57,11 +56,9 @@ pub(crate) struct Engine {
     sources: Vec<Source>,
     turn: Turn,
     entry: Entry,
-    /// Copies that wait for space in their channels' queues.
     copies: VecDeque<Packet>,
     backpressure: bool,
     reader: Option<Rate>,
-    /// Time until which the reader is busy.
     read_at: Time,
     /// Time of the pending sending timer. An earlier time replaces it; a later time is scheduled
     /// when it expires.

@@ -72,7 +72,6 @@ impl Link {
         now + Span::from_ps(u64::try_from(wait_ps).expect("a queue is emptied within a day"))
     }
 
-    /// Returns the time until the queue is empty.
     pub(crate) fn drained_in_ps(&self, now: Time) -> u128 {
         let rate = u128::from(self.forth.parameters().rate.bytes_per_second());
         u128::from(self.backlog_bytes(now)) * PS_PER_SECOND / rate
@@ -82,7 +81,6 @@ impl Link {
         self.forth.backlog_bytes(now)
     }
 
-    /// Returns the queueing delay of a packet sent now.
     pub(crate) fn wait(&self, now: Time) -> Span {
         self.forth.wait(now)
     }

@@ -22,7 +22,6 @@ pub(crate) enum ReceivingEnd {
 pub(crate) struct Logical {
     receiver: Receiver<Scheduler, Packet>,
     tagged: bool,
-    /// Reorder buffer of each channel; empty if the channels have none.
     orders: Vec<ChannelOrder<Packet>>,
 }
 
@@ -67,7 +66,6 @@ impl Logical {
         while let Some(order) = self.orders.get_mut(channel)
             && let Some(next) = order.poll(now)
         {
-            // The receiver counts rejected packets and messages.
             let _ = match next {
                 Ordered::Packet(tag, bytes, packet) => {
                     self.receiver.handle_tagged(now, tag, bytes, packet)
@@ -121,7 +119,6 @@ impl ReceivingEnd {
         }
     }
 
-    /// Accepts a packet; returns whether it was kept.
     pub(crate) fn take_packet(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         match self {
             Self::Logical(logical) => logical.take_packet(instant(now), channel, packet),
@@ -136,7 +133,6 @@ impl ReceivingEnd {
         }
     }
 
-    /// Processes a message; the protocol counts and discards a corrupted message.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Logical(logical) = self {
             logical.take_message(instant(now), channel, bytes);
@@ -164,7 +160,6 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns the time of the next delivery if nothing else arrives.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Logical(logical) => logical.timeout(),

@@ -24,7 +24,6 @@ pub(crate) struct Resequencer {
     /// Arrival times and numbers of waiting packets, in arrival order. The first packet is always
     /// still waiting.
     arrivals: VecDeque<(Time, u64)>,
-    /// Highest packet number seen on each channel.
     seen: Vec<u64>,
     buffered: Vec<usize>,
     memory: Memory,
@@ -48,7 +47,6 @@ impl Resequencer {
         }
     }
 
-    /// Accepts a packet; returns whether it was kept.
     pub(crate) fn take(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         self.seen[channel] = self.seen[channel].max(packet.number);
         let is_new = packet.number >= self.next && !self.waiting.contains_key(&packet.number);
@@ -78,7 +76,6 @@ impl Resequencer {
         Some(packet)
     }
 
-    /// Returns when the longest-waiting packet times out.
     pub(crate) fn timeout(&self) -> Option<Time> {
         self.arrivals.front().map(|(since, _)| *since + self.wait)
     }

@@ -13,12 +13,10 @@ use gingham_stripe::{Numbered, PacketRounds, Rounds};
 pub(crate) struct Scheduler {
     rounds: Rounds<CHANNELS_MAX>,
     charged: Number,
-    /// Whether markers carry only the sender's round.
     has_sent_rounds: bool,
 }
 
 impl Scheduler {
-    /// Returns the sender's scheduler; `None` if the plan's scheduler has no rounds.
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
         let quanta: Vec<u32> = plan.links.iter().map(|link| link.quantum_bytes).collect();
         let fits = "quanta and packets a turn are checked where scenarios are compiled";
@@ -33,12 +31,10 @@ impl Scheduler {
         Some(Self { rounds, charged, has_sent_rounds: false })
     }
 
-    /// Returns a channel's quantum in the round of its next packet.
     pub(crate) fn quantum(&self, channel: usize) -> u32 {
         self.standing(channel).quantum_bytes
     }
 
-    /// Returns the receiver's scheduler; `None` if the plan's scheduler has no rounds.
     pub(crate) fn of_receiver(plan: &Plan) -> Option<Self> {
         Some(Self { has_sent_rounds: plan.round_alone, ..Self::of(plan)? })
     }

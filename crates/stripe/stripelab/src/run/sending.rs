@@ -31,7 +31,6 @@ pub(crate) enum SendingEnd {
 pub(crate) struct Protocol {
     sender: Sender<Scheduler>,
     tagged: bool,
-    /// Whether markers carry only the round.
     round_alone: bool,
     kept: Option<RetransmissionBuffer<Packet>>,
 }
@@ -70,7 +69,6 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the channel of a packet; `None` if the packet must wait.
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
@@ -87,14 +85,12 @@ impl SendingEnd {
         }
     }
 
-    /// Returns whether a packet is too long for every channel, even after further probing.
     pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
         self.protocol().is_some_and(|sender| {
             sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
         })
     }
 
-    /// Sends a packet; returns its round and deficit on the channel.
     pub(crate) fn send(&mut self, packet: &mut Packet, now: Time) -> Option<Number> {
         match self {
             Self::Protocol(protocol) => {
@@ -133,7 +129,6 @@ impl SendingEnd {
             let mut targets: Vec<u32> =
                 (0..sender.scheduler().channels()).map(|one| sender.target_quantum(one)).collect();
             targets[channel] = quantum;
-            // A rejected change leaves the quanta unchanged.
             let _ = sender.change_quanta(&targets);
         }
     }
@@ -144,7 +139,6 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the data in flight on a channel; `None` without a window.
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
         self.protocol()?.flight(channel)
     }
@@ -168,7 +162,6 @@ impl SendingEnd {
         }
     }
 
-    /// Processes a message; discards a corrupted message.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Protocol(protocol) = self {
             // The sender counts the messages that it rejects.
@@ -176,7 +169,6 @@ impl SendingEnd {
         }
     }
 
-    /// Returns a channel's quantum: 0 if the channel is out of use, `None` without rounds.
     pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
         match self {
             Self::Protocol(protocol) if protocol.sender.order() == Order::Free => {
@@ -268,7 +260,6 @@ fn hash(source: u16) -> usize {
     usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
 }
 
-/// Converts simulated time to whole nanoseconds.
 pub(crate) const fn instant(now: Time) -> Instant {
     Instant::from_nanoseconds(now.as_ps() / 1_000)
 }

@@ -48,13 +48,11 @@ impl Scenario {
         self.stripe.guaranteed || self.order() == Order::Free
     }
 
-    /// Returns whether windows limit the data in flight.
     pub(crate) fn has_windows(&self) -> bool {
         let stripe = &self.stripe;
         stripe.window || stripe.quanta == Quanta::Follow || self.order() == Order::Free
     }
 
-    /// Returns whether windows or credits limit the sender.
     pub(crate) fn is_held_back(&self) -> bool {
         self.has_windows() || self.stripe.credits
     }

@@ -22,7 +22,6 @@ pub(crate) struct Source {
     frames: u64,
     on_until: Time,
     pub(crate) transport: Option<Transport>,
-    /// Time of the next scheduled check of the transport's timer.
     timer_at: Option<Time>,
 }
 
@@ -72,7 +71,6 @@ impl Source {
         may.then(|| self.next_packet(now))
     }
 
-    /// Generates packets; returns the time of the next packets.
     pub(crate) fn tick(&mut self, now: Time, packets: &mut Vec<Packet>) -> Option<Time> {
         let next = match self.kind.clone() {
             SourceKind::Backlogged => None,
@@ -202,7 +200,6 @@ impl Source {
     }
 }
 
-/// Returns the transmission time of `bytes` at `rate`, rounded up.
 fn span_of(rate: Rate, bytes: u128) -> Span {
     let span_ps = (bytes * 1_000_000_000_000).div_ceil(u128::from(rate.bytes_per_second()));
     Span::from_ps(u64::try_from(span_ps).unwrap_or(u64::MAX / 4))

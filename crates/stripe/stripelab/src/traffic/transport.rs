@@ -32,9 +32,7 @@ pub(crate) struct TransportCounts {
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
     pub(crate) ecn_reductions: u64,
-    /// Number of times that a full window stopped the sender.
     pub(crate) stops: u64,
-    /// Stops caused by a full receive window.
     pub(crate) stops_at_receiver: u64,
 }
 
@@ -68,7 +66,6 @@ pub(crate) struct Transport {
     highest: u64,
     /// Number of the first segment that has not been checked for loss.
     judged: u64,
-    /// Segments to retransmit, ascending.
     lost: VecDeque<u64>,
     recovering: bool,
     /// Whether one retransmission may exceed the window (RFC 6675, section 5, step 4.3).
@@ -126,7 +123,6 @@ impl Transport {
         self.timeout_at
     }
 
-    /// Returns the next segment to send; `length` generates a new segment's length.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -206,7 +202,6 @@ impl Transport {
         self.timeout_at = Some(now + self.round_trip.timeout());
     }
 
-    /// Counts a stop caused by a full window; returns `None`.
     fn stop<T>(&mut self) -> Option<T> {
         self.counts.stops += 1;
         self.counts.stops_at_receiver += u64::from(!self.is_within_receiver());
@@ -258,7 +253,6 @@ impl Transport {
         self.segments[index].state = SegmentState::Come;
     }
 
-    /// Marks segments as lost if three later segments have arrived.
     fn find_lost(&mut self) {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
@@ -364,7 +358,6 @@ mod tests {
         reno.acknowledge(at(20), 1, 2, false);
         reno.acknowledge(at(20), 1, 3, false);
         assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
-        // Two segments have arrived: two more may be sent.
         assert_eq!(fill(&mut reno, at(20)), [11, 12]);
     }
 
@@ -377,7 +370,6 @@ mod tests {
         reno.check_timeout(at(1_000));
         assert_eq!((reno.counts.timeouts, reno.window_bytes()), (1, 1_000));
         assert_eq!(fill(&mut reno, at(1_000)), [1]);
-        // The timeout has doubled.
         assert_eq!(reno.timeout_at(), Some(at(3_000)));
         reno.acknowledge(at(1_020), 2, 1, false);
         assert_eq!(fill(&mut reno, at(1_020)), [2, 3]);

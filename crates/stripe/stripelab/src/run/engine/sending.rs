@@ -38,7 +38,6 @@ impl Engine {
         true
     }
 
-    /// Drops the next packet, which is too long for every channel.
     fn drop_too_long(&mut self) {
         if let Some(packet) = self.entry.take(self.now, &mut self.meter) {
             self.meter.dropped_before(&packet);
@@ -68,7 +67,6 @@ impl Engine {
             return true;
         }
         let link = &self.links[channel];
-        // Keeps room for markers and other messages.
         let reserve = MESSAGE_BYTES_MAX as u64 * 2;
         let wanted = u64::from(bytes + self.receiver.header_bytes()) + reserve;
         let at = link.room_at(self.now, wanted.min(link.queue_bytes()));

@@ -41,7 +41,6 @@ impl core::error::Error for NoProgress {}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
-    /// Steps left in this call.
     left: u64,
     at_instant: u64,
     at_instant_max: u64,

@@ -46,7 +46,6 @@ pub(super) struct Cubic {
     /// Window before the last loss, after fast convergence; `None` after a timeout and before any
     /// loss.
     w_max: Option<f64>,
-    /// Window before the last reduction.
     cwnd_prior: f64,
     avoidance: Option<Avoidance>,
     /// Fraction of a byte still to be added to the window.
@@ -96,7 +95,6 @@ impl Cubic {
         acknowledged_bytes: u64,
         round_trip: Span,
     ) -> u64 {
-        // Includes the fraction of a byte still to be added.
         let cwnd = self.segments(window_bytes) + self.rest_bytes / self.segment_bytes;
         let (acked, rtt) = (self.segments(acknowledged_bytes), seconds(round_trip));
         let w_max = self.w_max;
@@ -204,7 +202,6 @@ mod tests {
         assert_near(growth * 90.0, 6.204_027_312_7);
         // Growth is limited to half a segment per acknowledged segment.
         assert_near(avoidance.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
-        // A window above the target does not shrink.
         assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
 
