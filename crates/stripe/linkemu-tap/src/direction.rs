@@ -82,7 +82,6 @@ impl Direction {
         self.frames.next_time()
     }
 
-    /// Delivers the next frame if it is due; `take` returns whether it accepted the frame.
     pub(crate) fn deliver<E>(
         &mut self,
         now: Time,

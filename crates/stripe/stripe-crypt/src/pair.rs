@@ -23,7 +23,6 @@ pub(crate) type Processes = (u64, u64);
 #[derive(Debug)]
 pub(crate) struct Pair {
     keys: Keys,
-    /// Index of this pair in received datagrams; `other_index` is its index in sent datagrams.
     pub(crate) index: u8,
     other_index: u8,
     pub(crate) made_at: Instant,

@@ -217,7 +217,6 @@ impl Peer {
         }
     }
 
-    /// Starts to seal with a pair, once the peer has proved that it has the keys.
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
         self.attempt = None;

@@ -31,7 +31,6 @@ impl From<u32> for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// Returns the number with these low 32 bits that is nearest to the highest marked number.
     pub(crate) fn nearest(&self, low: u32) -> Option<u64> {
         let highest = self.top - 1;
         let lowest = (highest + ROUND / 2).checked_sub(ROUND)? + 1;

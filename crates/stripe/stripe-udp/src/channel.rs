@@ -204,7 +204,6 @@ impl Channel {
         self.reopen(now);
     }
 
-    /// Closes a link whose local address was removed, even if the kernel still accepts the address.
     pub(crate) fn lose_link(&mut self, now: Instant) {
         self.close(now, &Errno::EADDRNOTAVAIL.into());
         self.link.on_network_change(now);
@@ -341,8 +340,6 @@ mod tests {
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (true, 1));
     }
 
-    /// Checks that, over TCP to a peer that does not read, datagrams queued behind a full
-    /// connection are dropped.
     #[test]
     fn moved_channel_drops_queued_datagrams() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));

@@ -141,8 +141,6 @@ macro_rules! either {
 }
 
 impl Link {
-    /// Opens a link on a port that may be shared; over UDP and TCP, an optional `opener` supplies
-    /// the socket.
     pub(crate) fn open(
         plan: LinkPlan,
         (buffers, ports): (BufferPlan, &Ports),

@@ -28,10 +28,8 @@ struct Bundle {
 pub(crate) struct Messages {
     bundles: Vec<Bundle>,
     reports: Vec<(usize, Message)>,
-    /// Bit mask of channels whose reports share a bundle, and the channel that carries it.
     together: (u64, usize),
     turn: usize,
-    /// Whether this turn was used; the rotation then advances once no report is left.
     is_used: bool,
 }
 

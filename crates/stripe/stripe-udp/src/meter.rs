@@ -87,8 +87,6 @@ mod tests {
         }
     }
 
-    /// Checks the counted bytes. Each datagram has 28 bytes of headers; 10 empty datagrams are
-    /// received.
     #[test]
     fn only_granted_bytes_are_sent() {
         for (left, datagrams, bytes) in

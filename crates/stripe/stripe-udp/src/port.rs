@@ -44,8 +44,6 @@ impl PortPlan {
         })
     }
 
-    /// Returns the size of receive batches. In memory, each datagram has its own buffer, at least
-    /// an Ethernet frame long.
     const fn batches(&self) -> Batches {
         match self {
             Self::Socket(_) => BATCHES,

@@ -54,7 +54,6 @@ pub struct Packet {
 pub(crate) struct Before {
     /// Length of the headers on the wire outside the protocol, in bytes.
     pub(crate) header_bytes: u32,
-    /// Length of the metadata before a packet in memory, not counted as part of the packet.
     pub(crate) prefix_bytes: usize,
 }
 
@@ -366,7 +365,6 @@ impl Striping {
     }
 }
 
-/// Returns the number of packets to keep: all, or a power of two, as the ring buffer needs.
 fn kept_packets(packets: usize, longest_bytes: usize) -> usize {
     let fit = (KEPT_BYTES_MAX / longest_bytes.max(1)).max(1);
     packets.min(1 << fit.ilog2())
@@ -394,8 +392,6 @@ mod tests {
         }
     }
 
-    /// Delivers the second packet of each pair 1 ms before the first; returns the delivered
-    /// packets.
     fn swapped(plan: &StripingPlan) -> Vec<u8> {
         let before = Before { header_bytes: 28, prefix_bytes: 0 };
         let end = || {

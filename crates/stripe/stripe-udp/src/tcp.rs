@@ -174,8 +174,6 @@ impl TcpLink {
         false
     }
 
-    /// Returns a bound socket, which listens in the listening role; `WouldBlock` if none is
-    /// available.
     pub(crate) fn socket(&self) -> io::Result<Socket> {
         let by = self.opener.as_ref();
         let socket = by.map_or_else(|| self.plan.open(), |one| one.open(Opening::Asks));

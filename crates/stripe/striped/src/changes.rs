@@ -77,7 +77,6 @@ fn fixed_while_up(old: &Loaded, new: &Loaded, key: &str, why: &str) -> InputErro
     new.source.refuse(key, message)
 }
 
-/// Returns a channel whose position has changed: its table in the new file and its old position.
 fn shifted(was: &Config, is: &Config, peer: usize) -> Option<(String, usize)> {
     let text = |channel: &Channel| format!("{channel:?}");
     let before = was.peers.at(is.peers.place(peer))?;

@@ -363,7 +363,6 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
         let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
         return Err(source.refuse("mtu", message));
     }
-    // The mark excludes the bundle's own routes from the lookup, if the bundle is up.
     let mark = place.running.and(config.mark);
     for at in config.channels_at() {
         let Some(plan) = at.channel.plan(mark) else { continue };

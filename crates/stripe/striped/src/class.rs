@@ -86,7 +86,6 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Applies the outer ECN field to a packet; returns false if the packet must be dropped.
     pub(crate) fn passes(&mut self, packet: &mut [u8], outer: u8) -> bool {
         let outer = Ecn::of_traffic_class(outer);
         if outer == Ecn::NotEct {

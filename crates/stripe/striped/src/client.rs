@@ -16,7 +16,6 @@ use crate::table;
 
 const WAIT: Duration = Duration::from_secs(10);
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
-/// Escape sequences that move the cursor to the first line and clear the screen (ECMA-48).
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 pub(crate) fn check(configs: &[PathBuf]) -> Result<(), Problem> {

@@ -79,8 +79,6 @@ pub(crate) struct Config {
     pub(crate) allow_plaintext: bool,
     #[serde(default)]
     pub(crate) scheduler: SchedulerName,
-    /// Whether the interfaces under channels over Ethernet pass frames of any length (segmentation
-    /// offload).
     #[serde(default)]
     pub(crate) offload: bool,
     #[serde(default, rename = "ether-types")]

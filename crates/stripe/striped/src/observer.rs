@@ -56,8 +56,6 @@ struct Growing {
 }
 
 impl Growing {
-    /// Returns the growth since the last logged event, and the number of events suppressed since
-    /// then.
     fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
         if count <= self.logged {
             return None;

@@ -157,7 +157,6 @@ impl Peers {
         })
     }
 
-    /// Returns the next received packet, and the longest packet that its peer accepts, in bytes.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
         while let Some((place, mut packet)) = self.ends.next_packet() {
             let Some(peer) = self.queues.at(place) else { continue };
@@ -171,8 +170,6 @@ impl Peers {
         None
     }
 
-    /// Returns the slot of the destination's peer, and the longest packet that the peer accepts, in
-    /// bytes.
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
         let place = self.allowed.destination(packet);
         let there = place.and_then(|place| Some((place, self.queues.at(place)?.longest_bytes)));

@@ -149,8 +149,6 @@ impl Meter for Shared {
 pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
 
 impl Quotas {
-    /// Opens all records. If a record cannot be opened, the error is logged and its channel carries
-    /// nothing.
     pub(crate) fn open(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         for at in config.channels_at() {
@@ -209,7 +207,6 @@ fn line_of(channel: &Channel) -> String {
     format!("{kind}{}", channel.place())
 }
 
-/// Returns the record's path, which depends on the channel's local end and not on its position.
 fn path_of(config: &Config, channel: &Channel) -> PathBuf {
     let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
     PathBuf::from(state).join(format!("{}.{}.quota", config.name, line_of(channel)))

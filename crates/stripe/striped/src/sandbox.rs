@@ -78,7 +78,6 @@ const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 /// System calls for sockets from the monitor: channels and metrics.
 const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
 
-/// System calls to open a packet socket, look up its interface and bind the socket to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

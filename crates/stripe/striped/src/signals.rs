@@ -10,7 +10,6 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 pub(crate) struct Signals(SignalFd);
 
 impl Signals {
-    /// Blocks the termination and user signals and those in `more`, and opens the descriptor.
     pub(crate) fn new(more: &[Signal]) -> io::Result<Self> {
         let users = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1];
         let mask: SigSet = users.into_iter().chain(more.iter().copied()).collect();

@@ -102,7 +102,6 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
     }
 }
 
-/// Returns the end times of the warm-up, of the sources and of the run.
 fn times(source: &ScenarioSource) -> Result<(Time, Time, Time), InputError> {
     let stop = &source.scenario.stop;
     let time_ps = stop.time.as_ps();

@@ -144,7 +144,6 @@ pub(super) fn follow_remote(
     one.follow(remote);
     // A changed port only indicates a new NAT mapping on the same path (RFC 9000, section 9.4).
     if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical()) {
-        // Fails only if the channel does not exist, and then has no path to forget.
         let _: Result<(), ChannelError> = striping.move_channel(channel);
     }
 }

@@ -28,8 +28,6 @@ impl End {
         self.rest();
     }
 
-    /// Sends at most `bytes_max` bytes of packets; returns whether this limit ended the
-    /// transmission.
     pub(crate) fn transmit_some(
         &mut self,
         now: Instant,
@@ -206,8 +204,6 @@ impl End {
             let (id, now) = (self.run.channel, self.striping.now());
             match &mut self.channels[id] {
                 Some(channel) => {
-                    // If the channel is not in use, the other end may have left the address from
-                    // which it was last received.
                     let is_probe =
                         self.run.payload == Payload::Messages && !self.striping.is_in(id);
                     if is_probe && channel.remind(now, (&self.run.bytes, self.run.class)) {

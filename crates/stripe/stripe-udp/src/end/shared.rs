@@ -98,7 +98,6 @@ impl End {
         }
     }
 
-    /// Returns whether the datagram may be for this end, at a lower cost than opening it.
     pub(crate) fn may_take(&self, datagram: &[u8]) -> bool {
         self.encapsulation.peer().is_some_and(|peer| {
             if is_handshake(datagram) { peer.expects(datagram) } else { peer.may_open(datagram) }

@@ -139,8 +139,6 @@ impl Unauthenticated {
         }
     }
 
-    /// Returns the traffic class of the end to which the batch may belong, or else of the first
-    /// end.
     fn class(&self, whose: Option<usize>, ends: &[Option<Box<End>>]) -> u8 {
         let number = whose.or(self.owner.map(|owner| owner.end));
         let known = number.and_then(|number| ends.get(number)?.as_ref());

@@ -73,7 +73,6 @@ mod tests {
 
     use super::*;
 
-    /// Checks the jump targets. The kernel also checks that each jump ends within the program.
     #[test]
     fn kernel_accepts_filter_programs() {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");

@@ -70,8 +70,6 @@ impl Interface {
     }
 }
 
-/// Returns whether a kernel protocol uses the EtherType, according to lines of type, device and
-/// function.
 fn of_kernel(protocols: &str, ether_type: u16) -> bool {
     let mut types = protocols.lines().filter_map(|line| line.split_whitespace().next());
     types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))

@@ -56,8 +56,6 @@ impl Sending {
         if !sent.as_ref().is_err_and(|error| Meaning::of(error) == Meaning::TooLong) {
             self.segments_max = 1;
         }
-        // Otherwise the datagrams themselves are too long, which some kernels report with this
-        // error.
         sent
     }
 

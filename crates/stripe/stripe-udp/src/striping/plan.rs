@@ -99,7 +99,6 @@ impl StripingPlan {
         self
     }
 
-    /// Returns the size limits: at most the length of the longest packet as a retransmission.
     pub(super) fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
         let sizes = self.sender.sizes?;
         let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };

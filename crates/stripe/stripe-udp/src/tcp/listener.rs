@@ -152,8 +152,6 @@ impl Listener {
         Some((from, connection.take()?))
     }
 
-    /// Keeps an unauthenticated candidate, up to its datagram limit, if the reply can be sent
-    /// immediately.
     pub(crate) fn keep(&mut self, place: usize, reply: &[u8]) {
         let Some(candidate) = self.candidates.get_mut(place) else { return };
         candidate.datagrams += 1;

@@ -18,7 +18,6 @@ pub(super) fn check(loaded: &[Loaded]) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Returns the key in the later file and the description of a conflict, if any.
 fn collision(earlier: &Config, later: &Config) -> Option<(String, String)> {
     if earlier.name == later.name {
         return Some(("name".into(), format!("the name `{}`", later.name)));

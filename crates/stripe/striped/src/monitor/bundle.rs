@@ -147,7 +147,6 @@ impl Bundle {
     }
 }
 
-/// Returns the user of the tunnel process, who may also use the control socket.
 pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }

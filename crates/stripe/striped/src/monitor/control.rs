@@ -209,7 +209,6 @@ mod tests {
         let asked = clients.take(now, [&mut control].into_iter());
         assert!(matches!(asked[..], [(0, Asked::Down, _)]));
         assert!(control.fd().is_some());
-        // The acceptor pauses if descriptors run out and no client is left to close.
         drop(clients);
         control.acceptor.begin(now);
         let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };

@@ -156,7 +156,6 @@ mod tests {
         fs::remove_file(path).expect("it is ours");
     }
 
-    /// Checks that after another boot, the 100 reserved bytes count unless the record was closed.
     #[test]
     fn reserved_bytes_count_as_used_after_an_unclean_reboot() {
         for (is_clean, boot, used) in

@@ -56,7 +56,6 @@ fn carried(link: &LinkPlan, stop: Time) -> u128 {
     sum / 1_000 * u128::from(passed_thousandths(&link.forth.loss))
 }
 
-/// Returns the lowest of `rate`, the channel's cap and its policer's rate, in bytes per second.
 fn limited(link: &LinkPlan, rate: Rate) -> u64 {
     let limits = [link.cap, link.forth.policer.map(|policer| policer.rate)];
     let limits = limits.into_iter().flatten().map(Rate::bytes_per_second);

@@ -141,7 +141,6 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     }
 }
 
-/// Returns the reorder buffer options; enabled by default in free order, as in the daemon.
 pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
     let Some(restore) = source.scenario.stripe.restore else {
         let adaptive = OrderOptions {
@@ -309,8 +308,6 @@ const fn charge(source: &ScenarioSource) -> Charge {
     }
 }
 
-/// Checks that the receive buffer holds one longest packet per channel and fits the protocol's
-/// counters.
 fn check_buffer(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let longest = u32::try_from(source.scenario.stripe.longest_packet.0).unwrap_or(u32::MAX);
     let possible = plan.receiver.buffer_bytes(plan.links.len(), longest);

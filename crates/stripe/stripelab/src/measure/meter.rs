@@ -270,7 +270,6 @@ impl Meter {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
-    /// Returns the number of sent packets in flight, in a buffer, or dropped from a buffer.
     pub(crate) fn unaccounted_packets(&self) -> u64 {
         let unique = self.delivered_packets - self.duplicated_packets;
         self.sent_packets.saturating_sub(unique + self.lost_packets())

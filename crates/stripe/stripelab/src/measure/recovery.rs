@@ -37,8 +37,6 @@ impl Recovery {
         self.longest_ns = self.longest_ns.max(present_ns);
     }
 
-    /// Returns the time from the last loss to the last out-of-order delivery after it; 0 if all
-    /// were in order.
     fn present_ns(&self) -> Option<u64> {
         let loss = self.last_loss?;
         let last = self.last_out_of_order.filter(|last| *last > loss);

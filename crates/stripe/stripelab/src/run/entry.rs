@@ -104,7 +104,6 @@ impl Entry {
         }
     }
 
-    /// Derives CoDel's target and interval from the round-trip time, unless the scenario sets them.
     pub(crate) fn follow(&mut self, sender: &SendingEnd) {
         if let Self::FqCodel { queue, follows } = self
             && let Some(round_trip) = sender.round_trip_least()

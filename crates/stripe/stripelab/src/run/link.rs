@@ -62,7 +62,6 @@ impl Link {
         self.back.offer(now, length_bytes).arrivals().next()
     }
 
-    /// Returns the earliest time, from `now` on, at which the queue has room for `length_bytes`.
     pub(crate) fn room_at(&self, now: Time, length_bytes: u64) -> Time {
         let parameters = self.forth.parameters();
         let filled_bytes = self.backlog_bytes(now) + length_bytes;
@@ -85,8 +84,6 @@ impl Link {
         self.forth.wait(now)
     }
 
-    /// Returns the capacity of the forward queue in bytes; a time limit is converted at the current
-    /// rate.
     pub(crate) fn queue_bytes(&self) -> u64 {
         let parameters = self.forth.parameters();
         parameters.queue.bytes_at(parameters.rate)

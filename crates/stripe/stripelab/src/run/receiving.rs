@@ -139,7 +139,6 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns the next packet to deliver, with its round and deficit in the receiver's scheduler.
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
             Self::Logical(logical) => logical.poll_packet(instant(now)),
@@ -152,7 +151,6 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns the next message to the sender, and the channel whose reverse path carries it.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Logical(logical) => logical.receiver.poll_message(instant(now)),

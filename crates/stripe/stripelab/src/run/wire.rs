@@ -11,7 +11,6 @@ pub(super) fn length_of(message: &Message) -> u32 {
     u32::try_from(message.to_bytes().len()).expect("messages are short")
 }
 
-/// Returns the round and deficit of the channel's next packet if the message is a marker.
 pub(super) const fn marker_number(message: &Message) -> Option<Number> {
     match message.kind {
         MessageKind::Marker(marker) => Some(marker.standing.next),

@@ -15,7 +15,6 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Accepts a segment; returns the next expected segment and the number of bytes passed on.
     pub(super) fn take(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         if segment >= self.expected {
             self.early.insert(segment, bytes);

@@ -113,8 +113,6 @@ impl Source {
         }
     }
 
-    /// Returns the time of the next timer check; `None` if a check is already scheduled early
-    /// enough.
     pub(crate) fn take_timer(&mut self, now: Time) -> Option<Time> {
         let at = self.transport.as_ref()?.timeout_at()?;
         let is_scheduled = self.timer_at.is_some_and(|due| due > now && due <= at);

@@ -149,8 +149,6 @@ impl Transport {
         Some((segment, bytes))
     }
 
-    /// Delivers a segment to the receiver; returns the next expected segment and the number of
-    /// bytes passed on.
     pub(crate) fn deliver(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         self.receiver.take(segment, bytes)
     }

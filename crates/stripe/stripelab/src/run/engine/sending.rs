@@ -22,8 +22,6 @@ impl Engine {
         }
     }
 
-    /// Sends all messages and copies, then one packet. Returns whether a packet was sent or
-    /// dropped.
     fn pump_one(&mut self) -> bool {
         self.send_messages();
         self.send_copies();
