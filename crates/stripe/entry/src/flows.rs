@@ -16,7 +16,6 @@ pub(crate) enum Listed {
     Old,
 }
 
-/// Flow queue; flows with colliding hashes share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) queue: List,

@@ -15,7 +15,6 @@ use std::str::FromStr;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 const NAMED: &str = "/run/netns";
-/// Size of an interface name with its terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

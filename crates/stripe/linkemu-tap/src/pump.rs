@@ -83,7 +83,6 @@ impl Clock {
 
 struct Pump {
     taps: [Tap; 2],
-    /// From the first TAP to the second, and the reverse.
     directions: [Direction; 2],
     signals: SignalFd,
     clock: Clock,

@@ -9,7 +9,8 @@ use crate::queue::{Queue, Sending};
 use crate::{Arrival, Counters, DropReason, Fate, Loss, ParameterError, Parameters};
 use gingham_kernel::{Purpose, Rate, Span, Time};
 
-/// One direction of an emulated link, with its own queue and impairments.
+/// One direction of an emulated link, with its own queue and impairments. Methods panic if `now` is
+/// earlier than the last offer or change.
 ///
 /// ```
 /// use gingham_kernel::{Rate, Span, Time};
@@ -66,8 +67,7 @@ impl Channel {
         })
     }
 
-    /// Offers the next packet, which must have at least one byte. Panics if `now` is earlier than
-    /// the last offer.
+    /// Offers the next packet, which must have at least one byte.
     ///
     /// Both copies of a duplicated packet enter the queue, and each has its own fate.
     pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
@@ -92,7 +92,7 @@ impl Channel {
     }
 
     /// Enqueues all competing packets due by `now`, so that the caller can inspect the queue
-    /// between offers. Panics if `now` is earlier than the last offer.
+    /// between offers.
     pub fn compete(&mut self, now: Time) {
         assert!(now >= self.now, "traffic competes in the order of time");
         while let Some(at) = self.next_competing().filter(|at| *at <= now) {
@@ -106,14 +106,12 @@ impl Channel {
     }
 
     /// Returns the queueing delay of a packet accepted now: the time until its first byte is sent.
-    /// Panics if `now` is earlier than the last offer.
     pub fn wait(&self, now: Time) -> Span {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.wait(now)
     }
 
-    /// Returns the bytes in the queue, including the unsent rest of the packet in service. Panics
-    /// if `now` is earlier than the last offer.
+    /// Returns the bytes in the queue, including the unsent rest of the packet in service.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.backlog_bytes(now)
@@ -121,8 +119,7 @@ impl Channel {
 
     /// Changes the rate from `now` on, also for queued packets. Arrival times already returned do
     /// not change, and later packets do not arrive before them. If the queue is bounded by time,
-    /// its backlog must drain within a day at the new rate. Panics if `now` is earlier than the
-    /// last offer.
+    /// its backlog must drain within a day at the new rate.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         assert!(now >= self.now, "a rate changes in the order of time");
         self.compete(now);

@@ -26,7 +26,6 @@ impl Losses {
         self.bad = false;
     }
 
-    /// Advances the burst state to the next packet number.
     pub(crate) fn next_packet(&mut self, packet: u64) {
         if let Loss::Bursts(bursts) = self.loss {
             let change = if self.bad { bursts.to_good } else { bursts.to_bad };

@@ -99,7 +99,6 @@ pub(crate) struct Queue {
     idle_at: Time,
 }
 
-/// Transmission interval of a packet, from its first byte to its last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sending {
     pub(crate) start: Time,

@@ -104,7 +104,6 @@ impl PublicKey {
 
 impl FromStr for PublicKey {
     type Err = BadKey;
-    /// Parses a key; rejects points of small order and non-canonical encodings.
     fn from_str(text: &str) -> Result<Self, BadKey> {
         let bytes = parse(text)?;
         let shared = MontgomeryPoint(*bytes).mul_clamped([0; KEY_BYTES]).to_bytes();

@@ -94,7 +94,6 @@ pub(crate) fn respond(
     Some(keys(state))
 }
 
-/// Decrypts a response. Leaves the state unchanged if the message is not authentic.
 pub(crate) fn read_response(
     state: &mut HandshakeState,
     message: &[u8; RESPONSE_BYTES],

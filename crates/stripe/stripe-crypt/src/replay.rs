@@ -1,7 +1,7 @@
 //! Replay window: ensures that no number is accepted twice.
 //!
 //! ```text
-//!   too old: rejected        |  one bit each for the last 8,128 or more  |  new
+//!   too old: rejected        |  one bit each for the last 8,128 or more   |  new
 //!   -------------------------+--------------------------------------------+----->
 //!                                                                         top
 //! ```

@@ -99,7 +99,6 @@ impl Responder {
             self.give(now, from, &mac1, reply)?;
             return Ok(Read::Cookie);
         };
-        // A copy or duplicate must not lead to new keys.
         if answered(&mac1, reply) {
             return Ok(Read::Answered);
         }

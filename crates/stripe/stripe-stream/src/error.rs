@@ -51,7 +51,7 @@ pub enum GreetingError {
     /// Connection failure before the end of the greeting.
     #[error("a connection ended before its greeting: {0}")]
     Connection(#[from] io::Error),
-    /// First bytes that are not a greeting.
+    /// Connection that does not start with a greeting.
     #[error("a connection did not begin with the greeting of a striped stream")]
     NotGreeting,
     /// Unsupported greeting version.

@@ -94,7 +94,6 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(in_turn.into_iter().find(|place| room >> place & 1 == 1))
     }
 
-    /// Waits until a selected connection accepts data, and sends on all connections that do.
     fn push(&mut self, is_waited_for: impl Fn(&Outlet<S>) -> bool) -> io::Result<()> {
         let waiting = self.outlets.iter().enumerate().filter(|(_, outlet)| is_waited_for(outlet));
         let fds = waiting.map(|(place, outlet)| (place, outlet.connection.as_fd()));

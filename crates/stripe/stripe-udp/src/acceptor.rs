@@ -54,7 +54,6 @@ impl Acceptor {
             };
             match error.raw_os_error().map(Errno::from_raw) {
                 Some(Errno::EAGAIN) => self.left = 0,
-                // The connection was closed before it was accepted.
                 Some(Errno::EINTR | Errno::ECONNABORTED) => {}
                 Some(Errno::EMFILE | Errno::ENFILE) if give_up() => {}
                 _ => (self.left, self.rests_until) = (0, Some(now.after(REST))),

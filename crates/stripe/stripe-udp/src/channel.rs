@@ -115,7 +115,6 @@ impl Channel {
     }
 
     pub(crate) fn drain(&mut self, now: Instant) -> Sent {
-        // If the link is full, the next send returns the error.
         if let Err(error) = self.link.flush()
             && Meaning::of(&error) == Meaning::Gone
         {
@@ -223,7 +222,6 @@ impl Channel {
         }
     }
 
-    /// Receives from the link; returns whether the channel has just lost its link.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
         let is_own = self.link.shared().is_none();
         if std::mem::take(&mut self.is_quiet) || !self.link.is_open() || !is_own {
@@ -250,7 +248,6 @@ impl Channel {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }
 
-    /// Sends one datagram; returns whether the channel has just lost its link.
     pub(crate) fn send_one(
         &mut self,
         now: Instant,

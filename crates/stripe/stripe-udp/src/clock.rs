@@ -34,7 +34,6 @@ impl Moment {
         Self { now, realtime: Duration::from_nanos(now.nanoseconds()) }
     }
 
-    /// Reads both clocks; repeats the readings if interrupted between them.
     pub(crate) fn read() -> Self {
         let mut tries = 1..=TRIES_MAX;
         loop {

@@ -19,8 +19,6 @@ pub(crate) enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Returns the length of the metadata before a packet, which is not counted as part of the
-    /// packet.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         match self {
             Self::Datagrams(_) => 0,

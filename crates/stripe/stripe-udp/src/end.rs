@@ -136,7 +136,6 @@ pub struct End {
     waiting: Waiting,
     buffers: BufferPlan,
     ports: Ports,
-    /// Bytes that encryption adds to a datagram, not counted by the protocol.
     check_bytes: usize,
     class: u8,
     too_long: u64,
@@ -292,7 +291,6 @@ impl End {
     /// Waits for work, for a descriptor in `also`, or until `until`. Returns the descriptors in
     /// `also` that may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
-        // A copy, as its counters change while the sockets are borrowed.
         let mut waiting = self.waiting;
         let fds = self.fds();
         let (ours, fds) = (fds.len(), [&fds[..], also].concat());
@@ -406,7 +404,6 @@ fn encapsulation(
     Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))
 }
 
-/// Checks that the longest packet, also as a retransmission, fits a datagram.
 fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
     let bytes_max = RUN_BYTES_MAX - OVERHEAD_BYTES_MAX;
     if longest_bytes as usize > bytes_max {

@@ -395,7 +395,6 @@ impl Ends {
             let has_own =
                 |number: &usize| self.all[*number].as_ref().is_some_and(|end| end.has_own());
             self.owning = (0..self.all.len()).filter(has_own).collect();
-            // Two references belong to the list and to this call.
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);
             for port in self.known.list() {
                 if !self.ports.iter().any(|one| Rc::ptr_eq(&one.port, &port)) {

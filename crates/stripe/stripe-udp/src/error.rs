@@ -40,7 +40,7 @@ pub enum OpenError {
         /// Maximum length in bytes.
         bytes_max: usize,
     },
-    /// Mixed kinds of channels, or unsuitable options.
+    /// Channels over both UDP and Ethernet, or unsuitable options.
     #[error("channels: {0}")]
     Kinds(&'static str),
     /// No random bytes available.

@@ -223,8 +223,6 @@ mod tests {
         }
     }
 
-    /// Checks probe lengths. A shorter probe could return a channel to use that loses packets of
-    /// this length.
     #[test]
     fn probe_is_as_long_as_the_lost_packet() {
         let tag = Tag::default();

@@ -98,7 +98,7 @@ pub(crate) enum LinkKind {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// Packets, or datagrams that identify their own contents.
+    /// Packets alone, or datagrams with packets or messages.
     #[default]
     Packets,
     Messages,
@@ -106,7 +106,6 @@ pub(crate) enum Payload {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
-    /// Kernel timestamp on the realtime clock.
     pub(crate) stamp: Option<Duration>,
     pub(crate) bytes: usize,
     pub(crate) stride: usize,
@@ -241,7 +240,6 @@ impl Link {
         }
     }
 
-    /// Returns the descriptor that becomes writable when a full link has room again.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(_) => None,

@@ -15,7 +15,6 @@ use crate::striping::Packet;
 #[derive(Debug)]
 pub(crate) struct Ordering {
     options: Option<OrderOptions>,
-    /// Reorder buffers by channel, allocated on first reception.
     channels: Vec<Option<Box<Line>>>,
 }
 

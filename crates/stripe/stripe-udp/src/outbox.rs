@@ -31,7 +31,6 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Queues and removes the datagrams of a run; returns the number dropped for lack of space.
     pub(crate) fn push(&mut self, run: &mut Run) -> u64 {
         if self.runs.len() == RUNS_MAX {
             let lost = run.datagrams as u64;

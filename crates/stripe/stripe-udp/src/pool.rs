@@ -44,7 +44,6 @@ impl Free {
 
     fn make_room(&mut self, place: usize, bytes: usize) -> bool {
         while self.bytes + bytes > FREE_BYTES_MAX {
-            // Evicting a buffer of this length would gain nothing.
             if self.buffers[place].len() * bytes >= self.bytes {
                 return false;
             }
@@ -65,7 +64,6 @@ impl Pool {
         Self(Rc::new(RefCell::new(Free { buffers, bytes: 0, oldest: 0, longest_bytes })))
     }
 
-    /// Copies a packet, truncated to the maximum length.
     pub(crate) fn copy(&self, packet: &[u8]) -> Buffer {
         let mut free = self.0.borrow_mut();
         let packet = &packet[..packet.len().min(free.longest_bytes)];

@@ -352,7 +352,6 @@ pub(crate) fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     plain(one) == plain(other)
 }
 
-/// Removes flow label and scope from an address, and converts IPv4-mapped IPv6 to IPv4.
 pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

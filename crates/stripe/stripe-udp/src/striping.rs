@@ -255,8 +255,6 @@ impl Striping {
         }
     }
 
-    /// Returns the channel for the next packets, the first of which has this length. If `None`, a
-    /// message may have to be sent first.
     pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
@@ -281,7 +279,6 @@ impl Striping {
         Ok((channel, Tag::default()))
     }
 
-    /// Releases memory after a long time without packets; returns whether it was released now.
     pub(crate) fn rest(&mut self) -> bool {
         let rests = |at: Instant| at.after(REST) <= self.now && self.sender.is_at_rest();
         if self.used_at.take_if(|at| rests(*at)).is_none() {

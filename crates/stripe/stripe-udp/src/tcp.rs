@@ -292,7 +292,6 @@ impl TcpLink {
         for (place, arrival) in bytes.chunks_mut(longest_bytes).zip(arrivals) {
             match connection.has_next(&mut may_read) {
                 Ok(_) => {}
-                // Earlier datagrams are returned first; the error will recur.
                 Err(_) if count > 0 => break,
                 Err(error) => return Err(translated(error)),
             }

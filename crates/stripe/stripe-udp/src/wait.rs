@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The pause reduces wake-ups and system calls, and does not affect kernel timestamps. If nothing
-//! arrived during the previous pause, the next one follows the input instead, which saves a sleep
-//! for each datagram of a slow channel.
+//! arrived during the previous pause, the next pause follows the input instead, which saves a
+//! sleep for each datagram of a slow channel.
 
 use std::io;
 use std::os::fd::BorrowedFd;

@@ -393,7 +393,6 @@ const fn local_key(channel: &Channel) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Checks that a thousand peers of 160 bytes each are accepted: 160 kB.
     #[test]
     fn configuration_file_is_at_most_one_mebibyte() {
         let name = format!("striped-check-{}.toml", std::process::id());

@@ -192,7 +192,6 @@ fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(found)
 }
 
-/// Prints a text; ignores errors, as the reader may have closed the pipe.
 fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{text}").and_then(|()| out.flush());

@@ -65,7 +65,6 @@ pub(crate) use policy::{ClassName, PolicyTable, Ports, QuotaPeriod, meet};
 pub(crate) struct Config {
     pub(crate) name: String,
     pub(crate) addresses: Vec<Prefix>,
-    /// Longest packet that the interface accepts, in bytes.
     #[serde(default = "default_mtu")]
     pub(crate) mtu: u16,
     /// File with this end's private key; required for channels over UDP and TCP.
@@ -119,7 +118,6 @@ pub(crate) struct Config {
     /// reload adds.
     #[serde(default = "operation::default_channels_max", rename = "channels-max")]
     pub(crate) channels_max: usize,
-    /// Address of the metrics server; default: none.
     pub(crate) metrics: Option<Endpoint>,
     /// Whether `metrics` may be an address that other machines can reach.
     #[serde(default, rename = "metrics-beyond-loopback")]
@@ -160,9 +158,7 @@ const fn default_priority() -> u32 {
     32_000
 }
 
-/// Default routing table: "ST" in ASCII.
 const DEFAULT_TABLE: u32 = 0x5354;
-/// Default mark, equal to the default table to be easily recognised.
 const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -170,19 +166,15 @@ const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 pub(crate) struct Channel {
     /// Local address. Default: any address of the interface, with the port of `remote`.
     local: Option<Endpoint>,
-    /// Interface to which the channel is bound.
     pub(crate) interface: Option<String>,
     /// Remote address. Default: learned from authenticated datagrams.
     remote: Option<Endpoint>,
-    /// Transport protocol, unless the channel is over Ethernet.
     #[serde(default)]
     transport: TransportName,
     /// Local address for incoming TCP connections. Channels with equal addresses share a socket.
     listen: Option<Endpoint>,
-    /// Ethernet interface, only for channels over Ethernet.
     pub(crate) ethernet: Option<String>,
     pub(crate) peer: Option<Peer>,
-    /// Quantum in bytes per round, only for channels over Ethernet.
     #[serde(rename = "quantum-bytes")]
     pub(crate) quantum_bytes: Option<u32>,
     /// Priority level of the channel; lower numbers are used first. Default: 1.
@@ -308,10 +300,8 @@ fn any(address: SocketAddr) -> IpAddr {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TransportName {
-    /// Preferred, as a lost datagram does not delay later datagrams.
     #[default]
     Udp,
-    /// For networks that block UDP.
     Tcp,
 }
 
@@ -384,7 +374,6 @@ impl Prefix {
 pub(crate) enum OrderName {
     #[default]
     Free,
-    /// Round robin.
     Strict,
 }
 

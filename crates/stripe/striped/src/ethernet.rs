@@ -155,7 +155,6 @@ fn check_channel(
         let message = format!("{quantum_bytes} is less than the longest packet, {least_bytes}");
         return refuse("quantum-bytes", message);
     }
-    // If the bundle is up, it uses the EtherTypes itself.
     if place.running.is_some() { Ok(()) } else { check_use(source, name, &interface) }
 }
 

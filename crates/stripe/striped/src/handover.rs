@@ -62,7 +62,6 @@ pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let mut bytes = Zeroizing::new(Vec::new());
     let mut file = File::from(from);
     let read = file.read_to_end(&mut bytes);
-    // The file is zeroed before parsing, even after a failed read.
     write_over(&file, bytes.len() as u64)?;
     read?;
     let mut text = str::from_utf8(&bytes).map_err(|_| wrong())?;

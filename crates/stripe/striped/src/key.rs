@@ -32,7 +32,6 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
     if mode & OTHERS != 0 {
         return Err(format!("others may use {name} (mode {mode:03o}): chmod 600 {name}"));
     }
-    // A growing buffer would leave copies of the key in memory.
     let mut bytes = Zeroizing::new([0; FILE_BYTES_MAX]);
     let mut length = 0;
     while length < FILE_BYTES_MAX {
@@ -75,7 +74,6 @@ pub(crate) fn print_public(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Prints the public key; ignores errors, as the reader may have closed the pipe.
 fn print(key: &PrivateKey) {
     let _: io::Result<()> = writeln!(io::stdout().lock(), "{}", key.public());
 }

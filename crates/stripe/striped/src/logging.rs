@@ -123,8 +123,6 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Returns the number of events suppressed before this one; `None` if this event is suppressed
-    /// too.
     pub(crate) fn pass(&mut self, now: Instant) -> Option<u64> {
         let mut filled_at = self.filled_at.unwrap_or(now);
         while filled_at.after(EVERY) <= now && self.tokens < BURST {

@@ -49,7 +49,6 @@ impl MetricsServer {
     pub(crate) fn open(at: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(at)?;
         listener.set_nonblocking(true)?;
-        // Accepted connections inherit this size.
         sockopt::set_socket_send_buffer_size(&listener, BUFFER_BYTES)?;
         Ok(Self { listener, acceptor: Acceptor::default(), clients: Vec::new() })
     }

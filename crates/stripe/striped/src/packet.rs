@@ -196,7 +196,6 @@ mod tests {
             icmp_errors.refuse(Instant::ORIGIN, &bytes, longest);
             if let Some(icmp_error) = icmp_errors.next_icmp_error() {
                 prop_assert!(icmp_error.len() <= 1_280);
-                // ICMP errors cause no ICMP error.
                 icmp_errors.refuse(Instant::ORIGIN, &icmp_error, 0);
                 prop_assert!(icmp_errors.next_icmp_error().is_none());
             }

@@ -43,7 +43,6 @@ pub(crate) struct Peers {
     pub(crate) ends: Ends,
     queues: Queues,
     places: Vec<usize>,
-    /// Private key; `None` over Ethernet.
     private: Option<PrivateKey>,
     quotas: Quotas,
     prefix_bytes: usize,
@@ -77,7 +76,6 @@ pub(crate) struct Peer {
     pub(crate) entry: Entry,
     pub(crate) refused_sources: u64,
     pub(crate) marks: Marks,
-    /// Longest packet that the pipe currently accepts, in bytes.
     longest_bytes: u16,
     pub(crate) observer: Observer,
     is_busy: bool,
@@ -214,7 +212,6 @@ impl Peers {
         }
     }
 
-    /// Applies a new configuration; an error lists the parts that could not be applied.
     pub(crate) fn follow(
         &mut self,
         before: &Config,

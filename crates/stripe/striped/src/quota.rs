@@ -109,7 +109,6 @@ impl Meter for Quota {
 }
 
 impl Drop for Quota {
-    /// Closes the record, which releases the reservation.
     fn drop(&mut self) {
         let _: io::Result<()> = self.ledger.close();
     }
@@ -179,7 +178,6 @@ impl Quotas {
     }
 }
 
-/// Returns the record files, which the monitor flushes.
 pub(crate) fn files(config: &Config) -> Vec<File> {
     let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
     with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()

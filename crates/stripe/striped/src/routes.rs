@@ -82,7 +82,6 @@ impl RoutePlan {
 
 pub(crate) type Refusal = (&'static str, String);
 
-/// Rules and routes of a bundle, removed on drop.
 pub(crate) struct Routing {
     netlink: Netlink,
     plan: RoutePlan,
@@ -152,7 +151,6 @@ impl Routing {
         Ok(())
     }
 
-    /// Changes to a new plan with equal table and first priority; adds before removing.
     pub(crate) fn follow(&mut self, plan: RoutePlan, index: u32) -> io::Result<()> {
         let all = |plan: &RoutePlan| -> Vec<_> {
             FAMILIES.into_iter().flat_map(|family| rules(plan, family)).collect()

@@ -1,4 +1,4 @@
-//! Privileges that the tunnel process gives up before its work.
+//! Privileges that each process gives up before its work.
 //!
 //! The tunnel process parses input from unauthenticated sources. It has no capabilities, and cannot
 //! run programs, open files or create sockets, but can request its channels' sockets from the

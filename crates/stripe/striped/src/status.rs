@@ -40,9 +40,7 @@ pub(crate) struct Status {
     pub(crate) mtu: u16,
     /// Packets longer than any channel's limit.
     pub(crate) too_long: u64,
-    /// ICMP errors sent for packets that are too long.
     pub(crate) too_long_icmp_errors: u64,
-    /// Failed system calls of the interface.
     pub(crate) interface_refused: u64,
     /// Packets from the interface dropped because their destination belongs to no peer.
     pub(crate) refused_destinations: u64,
@@ -77,7 +75,6 @@ pub(crate) struct PeerStatus {
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) repairs: u64,
-    /// Second copies of redundant packets.
     pub(crate) redundant: u64,
     pub(crate) resets: u64,
     pub(crate) received_packets: u64,
@@ -88,7 +85,6 @@ pub(crate) struct PeerStatus {
     /// Effects of outer ECN marks on the peer's packets.
     pub(crate) ecn: Marks,
     pub(crate) entry: EntryStatus,
-    /// Packets from the interface that were not valid IP.
     pub(crate) strange: u64,
     /// Packets longer than the limit of each of its channels.
     pub(crate) too_long: u64,
@@ -143,7 +139,6 @@ pub(crate) struct ChannelStatus {
     pub(crate) window_bytes: u64,
     /// State of path MTU discovery: `searching`, `found` or `too-small`.
     pub(crate) size: String,
-    /// Longest packet sent on the channel, in bytes.
     pub(crate) longest_bytes: u32,
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,

@@ -176,7 +176,7 @@ pub struct SourcePlan {
 /// Arrival process of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
-    /// Always a packet ready to send.
+    /// Source that always has a packet ready.
     Backlogged,
     /// Constant rate.
     Constant(Rate),

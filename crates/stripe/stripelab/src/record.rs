@@ -1,6 +1,6 @@
 //! Record of a run: verdict, summary and tables.
 //!
-//! Counts cover the whole run; rates, delays and reordering cover the measurement window.
+//! Packet counts cover the whole run; measured rates and delays cover the measurement window.
 
 mod alone;
 mod channels;

@@ -92,7 +92,6 @@ pub struct Scenario {
 /// Scenario with the positions of its keys.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
-/// Keys that moved to another table, with their new paths.
 const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
 
 impl gingham_input::Scenario for Scenario {
@@ -113,7 +112,6 @@ impl gingham_input::Scenario for Scenario {
         }
     }
 
-    /// Sets missing names to the channel or source number.
     fn fill_in(&mut self) {
         for (index, channel) in self.channel.iter_mut().enumerate() {
             channel.name.get_or_insert_with(|| (index + 1).to_string());

@@ -171,7 +171,6 @@ impl Peer {
     fn take_confirm(&mut self, message: &[u8; CONFIRM_BYTES]) -> Result<(), Discard> {
         let index = message[2];
         let Some(pair) = self.next.as_ref().filter(|pair| pair.index == index) else {
-            // An earlier copy arrived on another channel.
             let mut known = [&self.current, &self.previous].into_iter().flatten();
             return if known.any(|pair| pair.index == index) {
                 Ok(())

@@ -97,7 +97,6 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
         both.pass(1_000_000);
         both.shake_hands(LEFT);
         both.pass(1_000_000);
-        // Both ends have started a handshake, and the right end has unconfirmed keys.
         let initiation = both.begin(LEFT);
         let proven = both.proven(LEFT, &initiation);
         let response = both.give(RIGHT, HOME, &proven).expect("a response");
@@ -126,7 +125,6 @@ impl Both {
         self.give(to, from, &garbage).expect_err("it is nobody's")
     }
 
-    /// Sends initiations; returns how many cost a Diffie-Hellman computation.
     fn flood(&mut self, to: usize, from: impl Iterator<Item = Sender>) -> usize {
         from.map(|from| self.garbage(to, from)).filter(|one| *one == Discard::NotAuthentic).count()
     }

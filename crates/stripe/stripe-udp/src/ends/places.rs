@@ -24,7 +24,6 @@ pub(super) struct Owner {
 #[derive(Debug, Default)]
 pub(super) struct Places {
     owners: BTreeMap<Place, Owner>,
-    /// Addresses of each end, oldest first.
     places: Vec<VecDeque<Place>>,
 }
 

@@ -17,7 +17,6 @@ const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
 
 #[derive(Debug)]
 pub(super) struct Sender {
-    /// One socket; with offload, one for IPv6, and one for IPv4 and everything else.
     sockets: Vec<Socket>,
     headers: [[u8; HEADER_BYTES]; 2],
     messages: MultiHeaders<()>,

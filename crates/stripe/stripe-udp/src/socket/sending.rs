@@ -16,7 +16,6 @@ use socket2::Socket;
 
 use crate::error::Meaning;
 
-/// Transmission state; kernel structures are allocated once.
 #[derive(Debug)]
 pub(super) struct Sending {
     /// Message headers with the class alone, and with class and segment length; the kernel accepts

@@ -77,7 +77,6 @@ impl Connection {
         self.writing.send(&mut &self.stream, run, from)
     }
 
-    /// Sends a datagram; the unsent rest precedes all later data.
     pub(super) fn send_one(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.writing.send_one(&mut &self.stream, datagram)
     }

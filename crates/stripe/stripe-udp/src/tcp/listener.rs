@@ -71,7 +71,6 @@ impl Listener {
             return false;
         }
         self.check_at = now.after(CHECK_EVERY);
-        // A socket whose interface was removed has no device name.
         self.socket = self.socket.take().filter(|socket| socket.device().is_ok());
         self.socket.is_none()
     }
@@ -119,7 +118,6 @@ impl Listener {
         socket.map(Socket::as_fd).chain(candidates)
     }
 
-    /// Accepts connections; closes a candidate if no descriptor is free.
     pub(crate) fn accept(&mut self, now: Instant) {
         let Self { socket, acceptor, candidates, .. } = self;
         candidates.retain(|one| now < one.until);

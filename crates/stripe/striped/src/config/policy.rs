@@ -50,20 +50,15 @@ impl QuotaPeriod {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PolicyTable {
-    /// IP protocol; default: any.
     pub(crate) protocol: Option<Protocol>,
     /// Source or destination ports; default: any.
     pub(crate) ports: Option<Vec<Ports>>,
-    /// Source networks; default: any.
     pub(crate) from: Option<Vec<Prefix>>,
-    /// Destination networks; default: any.
     pub(crate) to: Option<Vec<Prefix>>,
-    /// DSCPs; default: any.
     pub(crate) dscp: Option<Vec<u8>>,
     pub(crate) send: ClassName,
 }
 
-/// Packet class, which determines how packets are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ClassName {

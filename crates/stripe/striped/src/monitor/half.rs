@@ -63,7 +63,6 @@ impl Drop for Half {
 }
 
 impl Half {
-    /// Starts the process, whose standard input is its end of the socket pair.
     pub(super) fn run(mut command: Command) -> io::Result<Self> {
         let (line, other) = HalfLine::pair()?;
         let (orders, given) = OrderLine::pair()?;
@@ -76,7 +75,6 @@ impl Half {
         [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_connected)
     }
 
-    /// Returns when SIGKILL is due, if SIGTERM was sent.
     pub(super) const fn due_at(&self) -> Option<Instant> {
         if let State::Ends(by) = self.state { Some(by) } else { None }
     }
@@ -138,7 +136,6 @@ impl Half {
         None
     }
 
-    /// Sends a reply. The socket has room, as only one request is outstanding.
     pub(super) fn reply(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
         if self.line.reply(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
             self.leave(now, Some("does not read the replies to its requests"));

@@ -192,7 +192,6 @@ mod tests {
         assert_eq!(sum(&[&reply[8..40], &[4, 216, 0, 58], &reply[40..]]), 0xffff);
         assert_eq!((&reply[40..42], &reply[44..48]), (&[2, 0][..], &1_300_u32.to_be_bytes()[..]));
         assert_eq!(reply[48..], packet[..1_232]);
-        // IPv6 senders never go below 1,280 bytes.
         assert_eq!(icmp_error(&packet, 1_279), None);
     }
 
@@ -208,7 +207,6 @@ mod tests {
         let unanswered = [
             v4(ICMP, 3, 1_400),
             v4(ICMP, 11, 1_400),
-            // Without DF; then, a later fragment.
             changed(plain.clone(), 6, 0),
             changed(plain.clone(), 7, 1),
             changed(plain.clone(), 16, 224),

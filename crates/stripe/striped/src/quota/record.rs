@@ -64,7 +64,6 @@ impl Record {
     }
 }
 
-/// Creates or opens the file, accessible only to its owner.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

@@ -176,7 +176,6 @@ mod tests {
             (105, RuleAction::ToTable, 0, Some(7)),
         ];
         assert_eq!(found, expected);
-        // No remote address is of this family.
         assert_eq!(rules(&plan(), AddressFamily::Inet6).len(), 4);
         let without = RoutePlan { prefixes: Vec::new(), ..plan() };
         assert_eq!(rules(&without, AddressFamily::Inet), []);

@@ -49,7 +49,6 @@ impl StatusReplies {
 }
 
 impl StatusReply {
-    /// Sends as much as possible; returns false if the reply is complete or the reader has closed.
     fn goes_on(&mut self) -> bool {
         while self.sent_bytes < self.text.len() {
             let left = &self.text[self.sent_bytes..];
@@ -73,7 +72,6 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Returns a text longer than a single send call can transfer (200 kB).
     fn long() -> Vec<u8> {
         (0..3_000_000_u32).map(|byte| byte.to_le_bytes()[0] ^ byte.to_le_bytes()[1]).collect()
     }

@@ -197,7 +197,6 @@ impl Meter {
         self.waiting_bytes_max = self.waiting_bytes_max.max(bytes);
     }
 
-    /// Counts a sent packet; `number` is its round and deficit at the sender.
     pub(crate) fn sent(&mut self, packet: &Packet, wire_bytes: u32, number: Option<Number>) {
         self.sent_packets += 1;
         let sojourn_ns = packet.sent.since(packet.created).as_ps() / 1_000;
@@ -265,7 +264,6 @@ impl Meter {
         }
     }
 
-    /// Returns the number of lost packets that no copy replaced.
     pub(crate) fn lost_packets(&self) -> u64 {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
@@ -296,7 +294,6 @@ impl Meter {
         *most = (*most).max(packets as u64);
     }
 
-    /// Counts a delivery; `number` is the packet's round and deficit at the receiver.
     pub(crate) fn delivered(
         &mut self,
         now: Time,

@@ -24,7 +24,6 @@ pub(crate) enum Place {
 pub(crate) struct Order {
     /// Highest delivered number, plus one.
     next: u64,
-    /// Delivered packets, without duplicates.
     given: u64,
     /// Missing numbers, each with the delivery position of the first later packet.
     missing: BTreeMap<u64, u64>,

@@ -65,7 +65,6 @@ pub(crate) struct Engine {
     pump_at: Option<Time>,
     sender_at: Option<Time>,
     receiver_at: Option<Time>,
-    /// Counter that orders events at the same simulated time.
     offered: u64,
     meter: Meter,
 }
@@ -197,7 +196,6 @@ impl Engine {
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
-            // Other timers were replaced by an earlier timer.
             Event::Pump if self.pump_at == Some(self.now) => {
                 self.pump_at = None;
                 self.pump();

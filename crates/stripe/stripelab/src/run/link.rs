@@ -8,7 +8,6 @@ use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
 pub(crate) enum Kind {
     Data,
     Message,
-    /// Copy of a data packet, never selected for loss.
     Copy,
 }
 
@@ -110,8 +109,6 @@ impl Link {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// Applies the next scheduled change; returns the new target quantum if the change is of the
-    /// quantum.
     pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;

@@ -51,7 +51,6 @@ impl Logical {
     }
 
     fn take_message(&mut self, now: Instant, channel: usize, bytes: &[u8]) {
-        // Both the receiver and the reorder buffer count rejected messages.
         let Some(order) = self.orders.get_mut(channel) else {
             let _ = self.receiver.handle_bytes(now, channel, bytes);
             return;

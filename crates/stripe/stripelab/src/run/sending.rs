@@ -46,7 +46,6 @@ impl SendingEnd {
                 let checked = "options are checked where scenarios are compiled";
                 let mut sender = sender.expect(checked);
                 configure_channels(&mut sender, plan);
-                // The buffer stores packets of all channels.
                 let kept = |repair: RepairPlan| {
                     RetransmissionBuffer::new(repair.packets * plan.links.len())
                 };
@@ -164,7 +163,6 @@ impl SendingEnd {
 
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Protocol(protocol) = self {
-            // The sender counts the messages that it rejects.
             let _ = protocol.sender.handle_bytes(instant(now), channel, bytes);
         }
     }
@@ -246,7 +244,6 @@ impl Protocol {
         let kept = self.kept.as_ref()?;
         loop {
             let repair = self.sender.poll_repair(instant(now))?;
-            // Skips packets that have left the retransmission buffer.
             if let Some(packet) = kept.get(repair.tag.sequence) {
                 let channel = u8::try_from(repair.channel).expect("at most 64 channels");
                 return Some(Packet { channel, tag: Some(repair.tag), ..*packet });

@@ -43,7 +43,7 @@ pub enum Send {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
-    /// Always a packet ready to send.
+    /// A source that always has a packet ready.
     #[default]
     Backlogged,
     /// Evenly spaced packets at this rate.

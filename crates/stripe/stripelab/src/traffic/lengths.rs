@@ -34,7 +34,6 @@ impl Drawn {
         }
     }
 
-    /// Returns the number of lengths in the sequence; `usize::MAX` for random lengths.
     pub(super) fn in_turn(&self) -> usize {
         match &self.lengths {
             Lengths::InTurn(lengths) => lengths.len(),

@@ -47,9 +47,7 @@ struct Segment {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SegmentState {
     InFlight,
-    /// Received out of order.
     Come,
-    /// Lost, and to be retransmitted when the window permits.
     Lost,
 }
 

@@ -200,7 +200,6 @@ mod tests {
         assert_near(avoidance.w_cubic(2.0), 95.640_335_686_6);
         let growth = avoidance.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
         assert_near(growth * 90.0, 6.204_027_312_7);
-        // Growth is limited to half a segment per acknowledged segment.
         assert_near(avoidance.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
         assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
