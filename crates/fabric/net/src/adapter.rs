@@ -5,18 +5,21 @@
 //!            └─► level 0   [ m2: 2 of 5 sent ][ m3 ]          the next segment of its first message
 //! ```
 //!
-//! A level is a FIFO. Between two segments of a message a higher level may go; a packet that has
-//! begun is never interrupted (Kwan et al. 1996, section 2: "non-preemptive priority").
+//! Each priority level is a FIFO. A higher level may send between two segments of a message, but
+//! never interrupts a packet in transmission (Kwan et al. 1996, section 2: "non-preemptive
+//! priority").
 //!
-//! Flows of controlled classes (tokens, window or rate limit) have a queue each. Round robin among
-//! these and the shared queue of their level, a packet each, keeps a waiting flow from blocking the
-//! others (`turns`). Packets without a message precede all others of their level.
+//! Each flow of a controlled class (token bucket, window or rate limit) has its own queue. Within a
+//! level, packet-by-packet round robin between the flow queues and the shared queue keeps a waiting
+//! flow from blocking the others (`turns`). Packets without a message precede all other packets of
+//! their level.
 //!
-//! A policed class has a token bucket ([`TokenBucket`](crate::TokenBucket)): messages are checked
-//! at their creation if excess is dropped or demoted, packets in their turns if it is delayed.
+//! A policed class has a token bucket ([`TokenBucket`](crate::TokenBucket)). Messages are checked
+//! when they are created if excess traffic is dropped or demoted; packets are checked when they
+//! could be sent if excess traffic is delayed.
 //!
-//! Over virtual lanes, packets with equal permitted lanes have their own group of queues, with its
-//! own levels; a wormhole network has only group 0.
+//! With virtual lanes, packets with different sets of permitted lanes use different groups of
+//! queues, each with its own levels. A wormhole network has only group 0.
 //!
 //! Invariant: every payload byte of an offered message leaves in exactly one packet, in the order
 //! of its flow.
@@ -45,41 +48,42 @@ use std::ops::Range;
 use std::sync::Arc;
 use turns::{Turns, Who};
 
-/// Decision of an adapter when its link is free.
+/// An adapter's decision when its link is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
     /// Sends this packet now.
     Send(Packet),
-    /// Sends nothing before this instant because of tokens or a rate limit; the sender must ask
-    /// again then.
+    /// Sends nothing before this time because of tokens or a rate limit; the sender must then call
+    /// again.
     At(Time),
     /// Has nothing to send, or waits for an acknowledgement.
     Nothing,
 }
 
-/// Next packet that an adapter would send from a group.
+/// State of the next packet that an adapter would send from a group of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// A packet that may start.
+    /// A packet that may start now.
     Packet {
         /// Payload in bytes.
         payload_bytes: u32,
-        /// Creation time of the packet's message; for an acknowledgement, the time when it was
-        /// ordered.
+        /// Creation time of the packet's message, or the time at which an acknowledgement was
+        /// queued.
         created: Time,
     },
-    /// A packet that may not start before this instant.
+    /// A packet that may start at this time at the earliest.
     At(Time),
-    /// Nothing to send.
+    /// Nothing to send, or nothing that can start without another event.
     Nothing,
 }
 
-/// Packets that wait at one endpoint.
+/// Packets waiting at one endpoint, with the state that decides their order.
 #[derive(Clone, Debug)]
 pub struct Adapter {
     /// For each group and priority level: messages of classes without window, rate limit or tokens.
     shared: SmallVec<[Queue; 2]>,
-    /// Groups with waiting packets, whether or not these may go now, as bits.
+    /// Bit mask of the groups with waiting packets, including packets that must wait for tokens, a
+    /// window or a rate limit.
     waiting: u32,
     created: u32,
     levels: u8,
@@ -87,17 +91,17 @@ pub struct Adapter {
     beside: Option<Box<Beside>>,
 }
 
-/// State of adapters whose packets may wait for more than the link, allocated on demand.
+/// State of adapters that control flows or select paths, allocated on demand.
 #[derive(Clone, Debug, Default)]
 struct Beside {
     /// Round-robin state for each group and level; empty if packets wait only for the link.
     turns: Box<[Turns]>,
-    /// Token bucket of each class; empty without policing.
+    /// For each class; empty without policing.
     policers: Box<[Option<Policer>]>,
     paths: SourceChooser,
 }
 
-/// Selected packet: index of its group and level, and its member of the round robin.
+/// Selected packet: index of its group and level, and source of the packet within that level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pick {
     place: usize,
@@ -115,7 +119,7 @@ impl Adapter {
         Self { shared, waiting: 0, created: 0, levels, grouping, beside }
     }
 
-    /// Creates the adapters of all endpoints, empty and with full token buckets.
+    /// Creates the adapters of all endpoints, with empty queues and full token buckets.
     pub(crate) fn all(plan: &Arc<Plan>) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
         let is_controlled = plan.is_controlled() || plan.throttle().is_some();
@@ -151,7 +155,7 @@ impl Adapter {
 
     // Arrivals.
 
-    /// Returns the number of the next message. Panics beyond 2^32 messages.
+    /// Returns the number of the next message. Panics after 2^32 messages.
     #[inline]
     pub(crate) fn next_number(&mut self) -> MessageNumber {
         let number = MessageNumber::new(self.created as usize);
@@ -160,7 +164,8 @@ impl Adapter {
         number
     }
 
-    /// Polices a new message. Returns the class as which it is sent, and its conformance.
+    /// Polices a new message. Returns the class under which the message is sent, and its
+    /// conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -246,15 +251,15 @@ impl Adapter {
         queue.push_back(messages, slot);
     }
 
-    /// Enqueues a packet without a message. Returns how many of these wait, over all levels and
-    /// lanes.
+    /// Enqueues a packet without a message. Returns how many packets without a message now wait,
+    /// over all groups and levels.
     pub(crate) fn order(&mut self, packet: Packet, now: Time) -> usize {
         let place = self.note_waiting(packet.vc_class, packet.priority);
         self.turns(place).put_ordered(packet, now);
         self.beside().turns.iter().map(Turns::ordered).sum()
     }
 
-    /// Reopens a flow whose window was closed; `vc_class` and `priority` are those of its next
+    /// Reopens a flow whose window was closed; `vc_class` and `priority` belong to its next
     /// message.
     pub(crate) fn reopen(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);
@@ -266,7 +271,7 @@ impl Adapter {
         self.turns(place).shut(flow);
     }
 
-    /// Marks the group as waiting. Returns the index of group and level.
+    /// Marks the group as waiting. Returns the index of the group's priority level.
     #[inline]
     fn note_waiting(&mut self, vc_class: VcClass, priority: Priority) -> usize {
         let group = self.group_of(vc_class);
@@ -285,23 +290,24 @@ impl Adapter {
 
     // Waiting packets.
 
-    /// Whether the adapter may hold back a packet although the link is free.
+    /// Returns whether the adapter may hold back a packet although the link is free.
     pub fn may_hold_back(&self) -> bool {
         self.beside.as_ref().is_some_and(|beside| !beside.turns.is_empty())
     }
 
-    /// Lanes of each group of queues, in ascending order.
+    /// Returns the permitted lanes of each group of queues, in ascending order.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = LaneSet> {
         self.grouping.lanes.iter().copied()
     }
 
-    /// Returns the index of the group of a VC class.
+    /// Returns the index of a VC class's group of queues.
     #[inline]
     pub fn group_of(&self, vc_class: VcClass) -> usize {
         self.grouping.group_of(vc_class)
     }
 
-    /// Groups with waiting packets, whether or not these may go now, as bits.
+    /// Returns a bit mask of the groups with waiting packets, including packets that may not be
+    /// sent yet.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         self.waiting
@@ -331,8 +337,8 @@ impl Adapter {
 
     // Departures.
 
-    /// Returns the packet that [`Self::take`] would send `now`. A packet that lacks only tokens
-    /// counts as delayed from now on.
+    /// Returns the packet that [`Self::take`] would send `now`. Marks a message as delayed if its
+    /// next packet lacks only tokens.
     pub(crate) fn next(
         &mut self,
         flows: &mut Flows,
@@ -363,7 +369,7 @@ impl Adapter {
         messages.next(slot.expect("what is picked waits"))
     }
 
-    /// Whether a group has a packet that window and rate limit permit at `now`.
+    /// Returns whether window and rate limit let a group send a packet at `now`.
     pub(crate) fn has_ready(&self, flows: &Flows, group: usize, now: Time) -> bool {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
         self.places(group).any(|place| {
@@ -447,8 +453,8 @@ impl Adapter {
         Packet { path_id, ..packet }
     }
 
-    /// Selects the next packet of a group, or returns the first instant at which one may go, if
-    /// known.
+    /// Selects the next packet of a group, or returns the earliest time at which a packet may
+    /// start, if known.
     fn pick(
         &mut self,
         flows: &mut Flows,
@@ -480,8 +486,8 @@ impl Adapter {
         self.beside().paths.on_loads(loads);
     }
 
-    /// Updates the contention estimate after a packet of the endpoint itself, if path selection
-    /// uses it.
+    /// Updates the contention estimate after the endpoint has sent a packet, if path selection uses
+    /// it.
     pub(crate) fn on_left(
         &mut self,
         started: Time,

@@ -1,34 +1,34 @@
-//! Admission control: a stream sends after every link on its path has reserved its rate.
+//! Admission control: a stream may send once every link on its path has reserved the stream's rate.
 //!
 //! ```text
-//!   source        s0            s1            s2              probe: reserves at each node, as it is read
+//!   source        s0            s1            s2              probe: each node that reads it reserves
 //!     │── probe ──►│── probe ────►│── probe ────►│              the last switch responds: ACK
 //!     │◄──────────────────── ACK ────────────────┘
 //!     │── probe ──►│── probe ────►X  refused                    the refusing switch responds: NACK
-//!     │◄──────── NACK(s1) ────────┘                             the source releases, up to the node before it
-//!     │── release(s1) ──►│ s0 next to s1: ends here
+//!     │◄──────── NACK(s1) ────────┘                             the source releases, up to the node before s1
+//!     │── release(s1) ──►│ s0 precedes s1: ends here
 //!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
 //! ```
 //!
-//! Every node keeps a [`Ledger`] of the reserved bandwidth of its links, and decides when it reads
-//! the probe, an ordinary packet on its own lanes. A signal that ends at a switch goes to port 0 of
+//! Every node keeps a [`Ledger`] of its links' reserved bandwidth, and decides when it reads the
+//! probe, an ordinary packet on dedicated lanes. A signal that ends at a switch goes to port 0 of
 //! that switch, which responds.
 //!
-//! An in-transit host has no port 0 and decides when it re-injects the probe: a refused probe
+//! An in-transit host has no port 0 and decides when it re-injects the probe. A refused probe
 //! continues as a NACK and ends at the next switch.
 //!
 //! ```text
-//!   source        s0         h0         s0              the path turns at s0, by way of its host
+//!   source        s0         h0         s0              the path leaves s0 for host h0 and returns
 //!     │── probe ──►│─ probe ─►X refused
-//!     │            │          └─ NACK ──►│                s0 is visited twice: positions are channels, not nodes
+//!     │            │          └─ NACK ──►│                s0 is visited twice: signals name channels, not nodes
 //!     │◄──────── NACK(h0 to s0) ─────────┘
 //! ```
 //!
 //! Source: Yum et al. 2002, section 4.1. Ours: the limit on reservations, the start of a stream
-//! after its complete ACK, and in-transit hosts.
+//! after the whole ACK has arrived, and in-transit hosts.
 //!
-//! Invariants: the reserved bandwidth of a link is the sum of the rates of unexpired reservations;
-//! it is 0 after all streams have ended or released. A crashed stream keeps its reservations until
+//! Invariants: the reserved bandwidth of a link is the sum of the rates of unexpired reservations,
+//! and 0 after all streams have ended or released. A crashed stream keeps its reservations until
 //! their leases expire, or forever without leases.
 
 mod controller;
@@ -47,24 +47,24 @@ use gingham_kernel::Span;
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Admission control of a run.
+/// Admission control parameters of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdmissionPlan {
-    /// For each class: whether its streams request admission.
+    /// For each class: whether its streams must request admission.
     pub classes: Box<[bool]>,
-    /// For each channel: bandwidth that may be reserved, in payload bytes per second.
+    /// For each channel: maximum reserved bandwidth, in payload bytes per second.
     pub limits: Box<[u64]>,
     /// For each channel: capacity in payload bytes per second.
     pub rates: Box<[u64]>,
-    /// Time after which a reservation expires unless a packet renews it; `None`: never.
+    /// Lifetime of a reservation without renewal by a packet; `None`: unlimited.
     pub lease: Option<Span>,
-    /// Minimum weight of a lane not used by streams, in 64ths of a link.
+    /// Minimum weight of each lane that streams do not use, in 64ths of a link's bandwidth.
     pub others_min: u16,
-    /// Payload of a probe and its response, at least 1 B.
+    /// Payload bytes of a probe and of its response, at least 1.
     pub payload_bytes: u32,
     /// Priority of probes and responses.
     pub priority: Priority,
-    /// VC class of probes and responses; `None` uses that of the endpoint pair.
+    /// VC class of probes and responses; `None` uses the VC class of the endpoint pair.
     pub vc_class: Option<VcClass>,
 }
 
@@ -81,21 +81,22 @@ impl AdmissionPlan {
     }
 }
 
-/// Content of a packet of admission control.
+/// Meaning of an admission control packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// Request for the admission of a stream.
+    /// Requests admission for a stream.
     Probe(StreamId),
-    /// Admission of a stream.
+    /// Admits a stream.
     Ack(StreamId),
-    /// Refusal by the sender on this channel for lack of bandwidth.
+    /// Refuses a stream: the sender on this channel has too little bandwidth.
     Nack(StreamId, ChannelId),
-    /// Release of the reservations up to the node before the sender on this channel, which refused.
+    /// Releases the reservations of a stream, from the source to the node before the refusal. The
+    /// sender on this channel refused.
     Release(StreamId, ChannelId),
 }
 
 impl Signal {
-    /// Stream of the signal.
+    /// Returns the stream concerned.
     pub const fn stream(self) -> StreamId {
         match self {
             Self::Probe(stream)

@@ -5,8 +5,9 @@
 //!                                             another update: repairs it
 //! ```
 //!
-//! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute, and
-//! a lane is updated at least every 65,536 symbol times. Timing: `docs/concepts/timing-packets.md`.
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credit counts are
+//! absolute, and each lane is updated at least every 65,536 symbol times. Timing:
+//! `docs/concepts/timing-packets.md`.
 
 use crate::ChannelPlan;
 use gingham_kernel::{Purpose, Span, Stream, Time};
@@ -16,27 +17,28 @@ use std::ops::Range;
 /// Random loss of credit updates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CreditLossPlan {
-    /// Probability that an update is lost.
+    /// Loss probability of each update.
     pub probability: f64,
-    /// Interval in which updates may be lost, by their sending time.
+    /// Half-open interval of sending times at which updates may be lost.
     pub sent: Range<Time>,
-    /// Time from the last update of a lane to the repetition of its count. Default: InfiniBand's
-    /// period.
+    /// Longest time between two updates of a lane: after it, the last count is repeated. Default:
+    /// InfiniBand's period.
     pub period: Option<Span>,
 }
 
-/// Bytes in InfiniBand's 65,536 symbol times, at one byte per symbol and line. *(ours)*: four lines
-/// (4x) are assumed, which the rate of a channel does not determine; for 1x and 12x links a
-/// scenario sets the `period`.
+/// Bytes in InfiniBand's 65,536 symbol times, at one byte per symbol and lane. *(ours)*: a 4x link
+/// is assumed, since the rate of a channel does not determine its width; a scenario with 1x or 12x
+/// links sets the `period`.
 const PERIOD_BYTES: u64 = 65_536 * 4;
 
 impl CreditLossPlan {
-    /// Time from the last update of a lane to its repetition; `back` leads from receiver to sender.
+    /// Returns the time from the last update of a virtual lane to its repetition; `back` is the
+    /// channel from the receiver to the sender.
     pub fn period_on(&self, back: &ChannelPlan) -> Span {
         self.period.unwrap_or_else(|| back.bytes.of(PERIOD_BYTES))
     }
 
-    /// Whether an update is lost; `channel` is the one whose receiver sends it.
+    /// Returns whether an update is lost; the update comes from the receiver of `channel`.
     pub fn is_lost(&self, seed: u64, channel: ChannelId, lane: u8, sent: Time) -> bool {
         if !self.sent.contains(&sent) || self.probability <= 0.0 {
             return false;
@@ -65,7 +67,7 @@ mod tests {
         };
         let count = |of: &[bool]| of.iter().filter(|lost| **lost).count();
         assert_eq!(count(&lost(0.0, 0)), 0);
-        // Loses all updates from the start of the interval on, but none at its end.
+        // Loses all updates at or after the start of the interval, but none at its exclusive end.
         let all = lost(1.0, 0);
         assert_eq!(
             (count(&all), all[9], all[10], all[20_009], all[20_010]),
@@ -79,7 +81,7 @@ mod tests {
 
     #[test]
     fn default_update_period_is_65536_symbol_times() {
-        // SDR: 2.5 Gb/s per line, so a symbol of ten bits takes 4 ns; 1 GB/s on four lines.
+        // SDR: at 2.5 Gb/s per physical lane, a ten-bit symbol takes 4 ns; four lanes carry 1 GB/s.
         let bytes = Rate::from_bytes_per_second(1_000_000_000).byte_time();
         let back = ChannelPlan { flit: Span::from_ns(1), bytes, delay: Span::ZERO, slack: None };
         assert_eq!(loss(0.5).period_on(&back), Span::from_ns(65_536 * 4));

@@ -1,4 +1,5 @@
-//! The driver of a run: events of a network, and between them the checkpoints of its endpoints.
+//! Driver of a run: processes the events of a network, and the checkpoints of its endpoints in
+//! between.
 //!
 //! ```text
 //!            next event before the checkpoint?
@@ -23,56 +24,56 @@ use std::fmt::Debug;
 
 /// A network of one switching kind, with its endpoints.
 pub trait Network: Debug + Send + Sync {
-    /// Current simulated time.
+    /// Returns the current simulated time.
     fn now(&self) -> Time;
 
-    /// Number of events handled.
+    /// Returns the number of events handled so far.
     fn events(&self) -> u64;
 
-    /// Endpoints of the network.
+    /// Returns the endpoints of the network.
     fn endpoints(&self) -> &Endpoints;
 
-    /// Mutable access to the endpoints of the network.
+    /// Returns mutable access to the endpoints.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Handles the next event before the checkpoint of the endpoints. If there is none, changes
+    /// Handles the next event before the endpoints' next checkpoint. If none is due, changes
     /// nothing and returns the time of the next event, if any.
     fn step(&mut self) -> Result<(), Option<Time>>;
 
     /// Advances the clock to the end of the run.
     fn finish(&mut self, at: Time);
 
-    /// Packets that wait at `at`, before any event of that instant.
+    /// Returns the packets waiting at time `at`, before any event of that time.
     fn waiters(&mut self, at: Time) -> Vec<Waiter>;
 
-    /// Wait-for graph at `at`, before any event of that instant; a knot in it is a deadlock.
+    /// Returns the wait-for graph at time `at`, before any event of that time. A knot in the graph
+    /// is a deadlock.
     fn wait_for_graph(&mut self, at: Time) -> WaitForGraph;
 
-    /// Counts of the followed channels at `end`, before any event of that instant.
+    /// Returns the counts of the followed channels at time `end`, before any event of that time.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
-    /// Ends the section at the endpoints, with the counts at `end` before any event of that
-    /// instant.
+    /// Ends a section of the run at the endpoints, with the counts before any event of time `end`.
     fn end_section(&mut self, end: Time);
 
-    /// Handles a network event before any other event of its instant. Networks override this if it
-    /// affects their own state.
+    /// Handles a network event before any other event of the same time. Networks override this
+    /// method if the event affects their own state.
     fn apply(&mut self, event: NetworkEvent) {
         event.apply(self.endpoints_mut());
     }
 
-    /// Number of packets in the network, including those at in-transit hosts.
+    /// Returns the number of packets in the network, including packets at in-transit hosts.
     fn packets_in_flight(&self) -> usize;
 
-    /// Counts of all channels since time zero, including the current instant.
+    /// Returns the counts of all channels since time zero, including the current time.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Stepper of virtual-lane switches, with the reason for its choice, if the network has any.
+    /// Returns how virtual-lane switches are advanced, and why; `None` for networks without lanes.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks invariants after any event, for tests; slow.
+    /// Checks the network's invariants, in tests after any event; slow.
     fn assert_invariants(&self);
 }
 
@@ -81,23 +82,22 @@ pub trait Network: Debug + Send + Sync {
 pub struct Run<N>(N);
 
 impl<N: Network> Run<N> {
-    /// Creates a run over a network at time zero.
+    /// Creates a run at time zero.
     pub const fn new(network: N) -> Self {
         Self(network)
     }
 
-    /// The network.
+    /// Returns the network.
     pub const fn network(&self) -> &N {
         &self.0
     }
 
-    /// Mutable access to the network.
+    /// Returns mutable access to the network.
     pub const fn network_mut(&mut self) -> &mut N {
         &mut self.0
     }
 
-    /// Carries out the checkpoint that is due at the endpoints; `next` is the time of the next
-    /// event.
+    /// Performs the checkpoint that is due at the endpoints; `next` is the time of the next event.
     #[inline(never)]
     fn checkpoint(&mut self, next: Option<Time>) {
         let network = &mut self.0;

@@ -1,4 +1,4 @@
-//! Endpoints of a run: everything of a simulation except the movement of flits.
+//! Endpoints of a run: all of the simulation except the movement of flits.
 //!
 //! ```text
 //!   sources ─► messages ─► adapters ─► packets ─► [ network ] ─► reassembly ─► collector
@@ -6,16 +6,16 @@
 //!   Endpoints     flows, messages, collector: shared by all parts
 //!     Sources       workloads, with an agenda per endpoint      Checkpoints  sections, deadlock checks
 //!     Outbox        adapters, and orders to the network
-//!     Admission     requests of streams, if any need admission  Posts        channel adapters, if there are any
-//!     Throttle      congestion control of hosts, if any         Marker       marks of switches, if there are any
+//!     Admission     requests of streams, if any need admission  Posts        channel adapters, if any
+//!     Throttle      congestion control of hosts, if any         Marker       congestion marks of switches, if any
 //! ```
 //!
-//! A network reports events ([`Endpoints::notify`]), carries out orders
-//! ([`Endpoints::next_order`]), and before every event calls [`Endpoints::due`] and serves the
-//! checkpoint.
+//! A network reports events ([`Endpoints::notify`]) and carries out orders
+//! ([`Endpoints::next_order`]). Before every event it calls [`Endpoints::due`] and performs the
+//! checkpoint that is due.
 //!
-//! Invariant: endpoints do not depend on the movement of flits: two simulations of a plan that
-//! deliver equal packets at equal instants have equal collectors.
+//! Invariant: endpoints do not depend on the movement of flits. Two simulations of the same plan
+//! that deliver the same packets at the same times have equal collectors.
 
 mod admission;
 mod agenda;
@@ -52,20 +52,20 @@ use std::sync::Arc;
 /// Next action of a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
-    /// The next event.
+    /// Process the next event.
     Event,
-    /// A section ends, before any event of this time ([`Endpoints::end_section`]).
+    /// End a section, before any event of this time ([`Endpoints::end_section`]).
     SectionEnd(Time),
-    /// A step of followed quantities ends, before any event of this time
+    /// End a step of the followed quantities, before any event of this time
     /// ([`crate::Notice::Sampled`]).
     StepEnd(Time),
-    /// Congestion trees are searched, before any event of this time
+    /// Search for congestion trees, before any event of this time
     /// ([`crate::Notice::TreesSampled`]).
     TreeSample(Time),
-    /// A network event happens, after everything above and before any other event of this time
+    /// Apply a network event, after all of the above and before any other event of this time
     /// ([`Endpoints::take_network_event`]).
     NetworkEvent,
-    /// Deadlocks are searched, after all events of this time ([`Endpoints::check_deadlock`]).
+    /// Search for deadlocks, after all events of this time ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
 }
 
@@ -93,7 +93,7 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Creates the endpoints of a run at time zero, with orders for the first messages.
+    /// Creates the endpoints of a run at time zero, and orders their first messages.
     pub fn new(plan: Arc<Plan>) -> Self {
         plan.assert_routing();
         let sources = Sources::new(&plan);
@@ -128,70 +128,70 @@ impl Endpoints {
         endpoints
     }
 
-    /// Plan of the run.
+    /// Returns the plan of the run.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// Status of the run.
+    /// Returns the status of the run.
     pub fn status(&self) -> &Status {
         &self.status
     }
 
-    /// Whether the run has not ended.
+    /// Returns whether the run is still in progress.
     pub fn is_running(&self) -> bool {
         self.status == Status::Running
     }
 
-    /// Collector with all counts so far.
+    /// Returns the collector of all measurements so far.
     pub fn collector(&self) -> &Collector {
         &self.collector
     }
 
-    /// Mutable access to the collector, for reports of in-transit hosts.
+    /// Returns mutable access to the collector, for reports of in-transit hosts.
     pub fn collector_mut(&mut self) -> &mut Collector {
         &mut self.collector
     }
 
     /// Takes the messages delivered since the last call, in order of delivery, if the run keeps
-    /// all.
+    /// them.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.collector.take_messages()
     }
 
-    /// Number of sources.
+    /// Returns the number of sources.
     pub fn source_count(&self) -> usize {
         self.sources.len()
     }
 
-    /// Adapters, by endpoint.
+    /// Returns the adapters, indexed by endpoint.
     #[inline]
     pub fn adapters(&self) -> &[Adapter] {
         self.outbox.adapters()
     }
 
-    /// Adapter of an endpoint.
+    /// Returns the adapter of an endpoint.
     #[inline]
     pub fn adapter(&self, endpoint: EndpointId) -> &Adapter {
         &self.outbox.adapters()[endpoint.index()]
     }
 
-    /// Optional notices that the endpoints need; they do not change during a run.
+    /// Returns the optional notices that the endpoints need; constant during a run.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
 
-    /// Notices recorded by the probe, in order; empty without a probe.
+    /// Returns the notices recorded by the probe, in order; empty without a probe.
     pub fn noted(&self) -> &[Noted] {
         self.probe.as_ref().map_or(&[], |probe| probe.noted())
     }
 
-    /// Requests of streams, by stream; empty without admission control.
+    /// Returns the admission requests, indexed by stream; empty without admission control.
     pub fn requests(&self) -> &[Request] {
         self.admission.as_ref().map_or(&[], |admission| admission.requests())
     }
 
-    /// Reserved bandwidth, if there is admission control.
+    /// Returns the reserved bandwidth of all links; `None` without admission control.
     pub fn ledger(&self) -> Option<&Ledger> {
         self.admission.as_ref().map(|admission| admission.ledger())
     }
@@ -210,14 +210,14 @@ impl Endpoints {
         adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
-    /// Whether a group has a packet that neither window nor rate limit holds back. Unlike
-    /// [`Self::next`], it ignores token buckets and throttling, and changes nothing.
+    /// Returns whether a group has a packet that neither window nor rate limit holds back. Unlike
+    /// [`Self::next`], this method ignores token buckets and throttling, and changes no state.
     pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
 
     /// Takes the packet that an endpoint sends from a group when its link becomes free, possibly in
-    /// the future. [`crate::Notice::Began`] must follow then if it is wanted.
+    /// the future. The network must then report [`crate::Notice::Began`], if that notice is wanted.
     #[expect(clippy::inline_always, reason = "callers take the packet apart in place")]
     #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
@@ -233,20 +233,20 @@ impl Endpoints {
         turn
     }
 
-    /// Packets that an endpoint could send `now` over a free link: the first of each queue, except
-    /// those that wait for an acknowledgement or their rate limit.
+    /// Returns the packets that an endpoint could send `now` over a free link: the first packet of
+    /// each queue, except packets that wait for an acknowledgement or their rate limit.
     pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
         self.adapter(endpoint).queued(&self.flows, &self.messages, now)
     }
 
-    /// Whether any order is pending.
+    /// Returns whether any order is pending.
     #[inline]
     pub fn has_orders(&self) -> bool {
         !self.outbox.orders().is_empty()
     }
 
-    /// Takes the next pending order, the latest first: a source with another message due now must
-    /// be scheduled before its endpoint sends.
+    /// Takes the latest pending order. Latest first, because a source with another message due now
+    /// must be scheduled before its endpoint sends.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.outbox.orders_mut().pop()

@@ -2,7 +2,7 @@
 
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Groups of queues, shared by equal endpoints.
+/// Groups of queues, shared by endpoints whose VC classes have the same permitted lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
     pub(super) lanes: Box<[LaneSet]>,
@@ -10,8 +10,7 @@ pub(super) struct Grouping {
 }
 
 impl Grouping {
-    /// Groups VC classes by `lanes`, their permitted lanes. Packets of a VC class without lanes are
-    /// never offered.
+    /// Groups VC classes by their permitted `lanes`. No packets exist in a VC class without lanes.
     pub(super) fn new(lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();

@@ -1,11 +1,11 @@
-//! Packets at the front of an adapter's queues, for congestion trees.
+//! Packets at the front of an adapter's queues, for the measurement of congestion trees.
 //!
 //! ```text
 //!   ordered [ a3 ]      flows  f2 [ m1 ], f7 [ m9 ] rate-limited          shared [ m4 ][ m7 ]
 //!             └──────────────────┴──── a3, m1, m4 ──────────────────────────────────┘
 //! ```
 //!
-//! The result ignores the order of service, and includes packets that wait for tokens.
+//! The order of service does not matter here; packets that wait for tokens are included.
 
 use super::Adapter;
 use crate::FlowKey;
@@ -16,8 +16,8 @@ use crate::messages::Messages;
 use gingham_kernel::Time;
 
 impl Adapter {
-    /// First packet of each queue, except those that wait for an acknowledgement or their rate
-    /// limit.
+    /// Returns the first packet of each queue, except packets that wait for an acknowledgement or
+    /// their rate limit.
     pub(crate) fn queued(&self, flows: &Flows, messages: &Messages, now: Time) -> Vec<Queued> {
         let mut found = Vec::new();
         let levels = usize::from(self.levels);

@@ -1,5 +1,4 @@
-//! Hand-traced scenarios of adapters; comparisons with reference lists are in `sending` and
-//! `turns`.
+//! Hand-traced adapter scenarios; `sending` and `turns` compare adapters with list-based models.
 
 mod sending;
 mod turns;
@@ -17,7 +16,7 @@ use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, Routes, UpDown, route};
 use gingham_topology::{EndpointId, Fabric};
 
-/// Run of two hosts on one cable, with classes that send nothing by themselves.
+/// Returns the plan of two hosts on one cable, with classes that send no messages by themselves.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -79,7 +78,7 @@ fn window(packets: u32) -> WindowPlan {
     WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
 }
 
-/// Rate limit of `byte_ps` picoseconds per byte.
+/// Returns a rate limit of `byte_ps` picoseconds per byte.
 fn rate_limit(byte_ps: u64) -> RateLimitPlan {
     RateLimitPlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
 }
@@ -171,7 +170,7 @@ impl Sender {
         self.adapter.take(&mut self.flows, &mut self.messages, None, 0, at(now))
     }
 
-    /// Sends the next packet. Returns the index of its message.
+    /// Sends the next packet. Returns the number of its message.
     fn goes(&mut self, now: u64) -> usize {
         let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
@@ -187,7 +186,7 @@ impl Sender {
         }
     }
 
-    /// Returns the periods in which flows were held back, as far as newly known.
+    /// Returns the newly recorded intervals in which flows were held back, with times in ps.
     fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
         let held = std::iter::from_fn(|| self.flows.next_held());
         let mut held: Vec<_> =
@@ -197,8 +196,8 @@ impl Sender {
     }
 }
 
-/// Sends until nothing is left. Returns for each packet: message, payload, whether it is the first
-/// one.
+/// Sends all waiting packets. Returns the message number, the payload in bytes and the first-packet
+/// flag of each.
 fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {
@@ -257,7 +256,7 @@ fn packets_queue_by_their_permitted_lane_set() {
         let next = adapter.next(flows, messages, None, group, Time::ZERO);
         (next, adapter.take(flows, messages, None, group, Time::ZERO))
     };
-    // VC classes 2 and 0 share a group.
+    // VC classes 2 and 0 share group 0; VC class 1 has group 1.
     for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
         let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
         assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
@@ -279,7 +278,7 @@ fn reopened_flow_queues_behind_all_others() {
     for id in 4..7 {
         sender.put(1, 1, 0, message(id, 5));
     }
-    // Round robin of two flows and the shared queue, until both windows are closed.
+    // Two flows and the shared queue take turns until both windows are closed.
     assert_eq!([0, 10, 20, 30].map(|now| sender.goes(now)), [0, 2, 4, 5]);
     let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
     sender.acknowledged(second, 33);
@@ -288,7 +287,7 @@ fn reopened_flow_queues_behind_all_others() {
     assert_eq!(sender.take(70), Turn::Nothing);
     let window = Hold::Window;
     assert_eq!(sender.held(), [(first, window, 0, 37), (second, window, 10, 33)]);
-    // No message waits for an acknowledgement; a new one goes at once.
+    // No message is waiting for an acknowledgement, so a new message is sent immediately.
     sender.acknowledged(first, 75);
     sender.put(0, 1, 80, message(7, 5));
     assert_eq!(sender.goes(80), 7);
@@ -304,19 +303,20 @@ fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     for id in 2..5 {
         sender.put(1, 1, 0, message(id, 5));
     }
-    // Packets of 5 B at 10 ps per byte: the second one may go at 50, then precedes the shared
-    // queue.
+    // Packets of 5 B at 10 ps per byte: the flow's second packet may start at 50 ps and then
+    // precedes the shared queue.
     assert_eq!([0, 10, 49, 50, 50].map(|now| sender.goes(now)), [0, 2, 3, 1, 4]);
     let flow = sender.flow(0, 1);
     assert_eq!(sender.held(), [(flow, Hold::RateLimit, 0, 50)]);
-    // A flow with nothing to send keeps its rate limit: its next packet may go at 50 + 30.
+    // A flow with nothing to send keeps its rate limit: its next packet may start at 50 + 30 = 80
+    // ps.
     sender.put(0, 1, 60, message(5, 2));
     assert_eq!((sender.take(60), sender.take(79)), (Turn::At(at(80)), Turn::At(at(80))));
     assert_eq!(sender.goes(80), 5);
     assert_eq!(sender.held(), [(flow, Hold::RateLimit, 60, 80)]);
 }
 
-/// Class whose excess waits for tokens, with a bucket of 10 B and 20 ps per byte.
+/// Returns a class whose excess waits for tokens, with a bucket of 10 B refilled at 20 ps per byte.
 fn policed(level: u8) -> (ClassPlan, Policer) {
     let refill = Span::from_ps(20 * REFILL_BYTES);
     let policing = PolicingPlan {
@@ -339,9 +339,11 @@ fn policed_class_waits_for_tokens_of_its_first_flow() {
     sender.put(0, 2, 0, message(2, 8));
     sender.put(0, 2, 0, message(3, 2));
     sender.put(1, 1, 0, message(4, 5));
-    // 2 tokens are left: the second flow needs 8, then the first would. The shared queue goes.
+    // The bucket has 2 tokens left. The second flow requests its 8 tokens before the first flow
+    // does, and the shared queue sends meanwhile.
     assert_eq!([0, 10].map(|now| sender.goes(now)), [0, 4]);
-    // There are 8 tokens at 120, and at 280 and 320 again: 8 for the first flow, 2 for the second.
+    // The bucket has 8 tokens at 120 ps, 8 again at 280 ps (first flow) and 2 at 320 ps (second
+    // flow).
     assert_eq!((sender.take(20), sender.take(119)), (Turn::At(at(120)), Turn::At(at(120))));
     assert_eq!(sender.goes(120), 2);
     assert_eq!((sender.take(130), sender.take(160)), (Turn::At(at(280)), Turn::At(at(280))));
@@ -380,7 +382,7 @@ fn shrunken_window_blocks_an_eligible_flow() {
         sender.put(0, 1, 0, message(id, 10));
     }
     assert_eq!([sender.goes(0), sender.goes(1)], [0, 1]);
-    // Two packets are in flight and a third may go.
+    // Two packets are in flight, and a third may be sent.
     sender.flows.get_mut(flow).limits.window_packets = 1;
     sender.acknowledged(flow, 5);
     assert_eq!(sender.take(6), Turn::Nothing);
@@ -399,7 +401,7 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
             None,
             [(Hold::RateLimit, 0, 80), (Hold::RateLimit, 120, 200), (Hold::Window, 200, 290)],
         ),
-        // 2 of 10 tokens are left; there are 8 at 120, and 8 again at 280.
+        // 2 of 10 tokens are left; the bucket has 8 at 120 ps, and 8 again at 280 ps.
         (
             tokens,
             Some(policer),
@@ -430,7 +432,8 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
 fn unwindowed_flow_counts_no_packets_in_flight() {
     let mut sender = Sender::new(vec![ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) }]);
     let flow = sender.flow(0, 1);
-    // The window is 2 instead of 2^32 - 1, after which it would never reopen.
+    // The window is 2 packets instead of 2^32 - 1. If packets in flight were counted, the window
+    // would close and never reopen.
     sender.flows.get_mut(flow).limits.window_packets = 2;
     for id in 0..4 {
         sender.put(0, 1, 0, message(id, 5));

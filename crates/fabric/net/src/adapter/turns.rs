@@ -1,14 +1,14 @@
-//! Round-robin state for one priority level of a group, if packets may wait for more than the link.
+//! Round-robin state of one priority level in a group, if packets may wait for more than the link.
 //!
 //! ```text
 //!   level 1   ACKs      [ a3 ][ a9 ]                 before all others of the level
 //!             ring      [ f2 ][ shared ][ f7 ]       round robin among open flows, one packet each
-//!             shared    [ m4 ][ m7 ]                 of classes that are not controlled
+//!             shared    [ m4 ][ m7 ]                 of uncontrolled classes
 //!   level 0   ...
 //! ```
 //!
-//! A flow with a closed window is not in the ring; one that waits for its rate limit, or whose
-//! class waits for tokens, keeps its position and is skipped.
+//! A flow with a closed window is not in the ring. A flow that waits for its rate limit, or for the
+//! tokens of its class, keeps its position and is skipped.
 
 use super::policers::{Policer, delaying};
 use crate::flows::{Flow, FlowState, Flows};
@@ -20,11 +20,11 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    /// Packets without a message, with the start of their wait.
+    /// Packets without a message, each with the time since which it has been waiting.
     ordered: VecDeque<(Packet, Time)>,
     /// Members of the round robin; the first is served next.
     ring: VecDeque<Member>,
-    /// Number of flows with something to send, with open or closed windows.
+    /// Number of flows with something to send, including flows with a closed window.
     flows: usize,
 }
 
@@ -40,17 +40,17 @@ pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>
 /// Source of the next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Who {
-    /// The shared queue, with its position in the ring; 0 without a ring.
+    /// Shared queue at this position in the ring, or 0 without a ring.
     Shared(usize),
     Ordered,
-    /// A flow, with its position in the ring.
+    /// Flow at this position in the ring.
     Flow(usize, FlowId),
 }
 
 impl Turns {
     // Arrivals.
 
-    /// Adds the shared queue, empty until now, to the ring.
+    /// Adds the shared queue, previously empty, to the ring.
     pub(super) fn put_shared(&mut self) {
         self.ring.push_back(Member::Shared);
     }
@@ -59,8 +59,8 @@ impl Turns {
         self.ordered.push_back((packet, now));
     }
 
-    /// Adds a packet to a flow. `had_none` is set if the flow had nothing to send, `may_go` if it
-    /// enters the ring.
+    /// Adds a message to a flow. `had_none` is set if the flow had nothing to send, and `may_go` if
+    /// the flow enters the ring.
     pub(super) fn put_in_flow(&mut self, flow: FlowId, had_none: bool, may_go: bool) {
         self.flows += usize::from(had_none);
         if may_go {
@@ -80,7 +80,8 @@ impl Turns {
         self.ordered.len()
     }
 
-    /// Whether anything waits besides the shared queue, permitted or not.
+    /// Returns whether anything waits outside the shared queue, including flows that may not send
+    /// yet.
     pub(super) fn is_waiting(&self) -> bool {
         !self.ordered.is_empty() || self.flows > 0
     }
@@ -106,9 +107,9 @@ impl Turns {
 
     // Departures.
 
-    /// Selects the source of the next packet. Otherwise returns the first instant at which a packet
-    /// may go without another event. A packet that lacks only tokens counts as delayed from now on;
-    /// a message that must not begin is held. `shared` is the first message of the shared queue.
+    /// Selects the source of the next packet, or returns the earliest time at which a packet may
+    /// start without another event. Marks a message that lacks only tokens as delayed, and holds a
+    /// message that throttling does not admit. `shared` is the first message of the shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,
@@ -125,8 +126,8 @@ impl Turns {
             Some(throttle) => throttle.may(messages, slot, now),
         };
         let mut soonest: Option<Time> = None;
-        // A class waits for the tokens of its first flow that lacks only these; otherwise short
-        // packets would take them from long ones. Throttling is checked last.
+        // Only the first flow of a class that lacks tokens waits for them; otherwise short packets
+        // would take the tokens that a long packet needs. Throttling is checked last.
         let mut short_classes = Vec::new();
         for (place, member) in self.ring.iter().enumerate() {
             let (flow, slot) = match *member {
@@ -171,7 +172,7 @@ impl Turns {
         }
     }
 
-    /// Returns the payload of the first packet without a message, and the start of its wait.
+    /// Returns the payload bytes of the first packet without a message, and the start of its wait.
     pub(super) fn next_ordered(&self) -> (u32, Time) {
         let (packet, since) = self.ordered.front().expect("what is picked waits");
         (packet.payload_bytes, *since)

@@ -1,5 +1,5 @@
 //! Admission controller: keeps the requests of streams and decides for every node from that node's
-//! ledger. It moves no packets.
+//! ledger. It does not move packets.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// State of a stream's request for admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StreamState {
-    /// The stream has not requested admission yet.
+    /// Admission has not been requested yet.
     #[default]
     Silent,
     /// A probe or its response is in flight.
@@ -23,11 +23,11 @@ pub enum StreamState {
     Admitted,
     /// The sender on this channel refused the stream.
     Refused(ChannelId),
-    /// The stream has ended and its adapter has released the reservation.
+    /// The stream has ended, and its adapter has released the reservation.
     Ended,
 }
 
-/// Request of a stream.
+/// A stream's request for admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
     /// Class of the stream.
@@ -36,20 +36,20 @@ pub struct Request {
     pub source: EndpointId,
     /// Receiving host.
     pub destination: EndpointId,
-    /// Requested rate, in payload bytes per second.
+    /// Requested rate in payload bytes per second.
     pub rate: u64,
     /// State of the request.
     pub state: StreamState,
     /// Time of the request.
     pub asked: Option<Time>,
-    /// Arrival of the response at the sending host.
+    /// Arrival time of the response at the sending host, or the time of the adapter's own refusal.
     pub responded: Option<Time>,
-    /// Expiry of the first lease that expired.
+    /// Earliest expiry time among the stream's expired leases.
     pub lapsed: Option<Time>,
 }
 
 impl Request {
-    /// Time from the request to the response.
+    /// Returns the time between request and response.
     pub fn set_up(&self) -> Option<Span> {
         Some(self.responded?.since(self.asked?))
     }
@@ -75,13 +75,13 @@ pub(crate) struct AdmissionController {
     requests: Vec<Request>,
     ledger: Ledger,
     leases: Option<Leases>,
-    /// Lane weights, and their changes that are not yet reported.
+    /// Lane weights, and weight changes not yet reported.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
 }
 
 impl AdmissionController {
-    /// Creates the controller of a run; `None` without admission control.
+    /// Creates the controller of a run; returns `None` without admission control.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let admission = Arc::clone(plan.admission.as_ref()?);
         let request = |(class, source, stream): (ClassId, &SourcePlan, &StreamPlan)| Request {
@@ -117,7 +117,7 @@ impl AdmissionController {
         &self.ledger
     }
 
-    /// Whether a stream may not send, or not yet.
+    /// Returns whether a stream still needs admission before it may send.
     pub(crate) fn holds(&self, class: ClassId, stream: StreamId) -> bool {
         self.plan.classes[class.index()]
             && !matches!(self.request(stream).state, StreamState::Admitted | StreamState::Ended)
@@ -127,8 +127,8 @@ impl AdmissionController {
         &self.requests[stream.index()]
     }
 
-    /// Requests admission at the adapter. Returns whether to send a probe; otherwise the adapter
-    /// has refused.
+    /// Requests admission at the adapter. Returns whether to send a probe; `false` means that the
+    /// adapter itself has refused.
     pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.state, request.asked) = (StreamState::Asking, Some(now));
@@ -140,7 +140,7 @@ impl AdmissionController {
         false
     }
 
-    /// Handles a host's signal at a switch.
+    /// Handles a signal from a host at a switch.
     pub(crate) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Onward {
         match signal {
             Signal::Probe(stream) => match (self.probed(stream, hop, now), hop.after) {
@@ -161,7 +161,7 @@ impl AdmissionController {
         }
     }
 
-    /// Handles a host's signal at an in-transit host. Returns the signal to send on.
+    /// Handles a signal from a host at an in-transit host. Returns the signal to forward.
     pub(crate) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, hop, now).err().unwrap_or(signal),
@@ -188,7 +188,7 @@ impl AdmissionController {
     }
 
     /// Releases a reservation after the last packet has passed the node; `input` is `None` at the
-    /// adapter.
+    /// source adapter.
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
@@ -196,8 +196,8 @@ impl AdmissionController {
         }
     }
 
-    /// Handles the response at the requesting host; `channel` leads to a switch, and `first`
-    /// onward.
+    /// Handles the response at the requesting host. `channel` leads from the host to a switch, and
+    /// `first` is the next channel of the path.
     pub(crate) fn handle_response(
         &mut self,
         signal: Signal,
@@ -236,7 +236,7 @@ impl AdmissionController {
         }
     }
 
-    /// Ignores the response to a host that has crashed.
+    /// Records the response to a host that has crashed, without any further action.
     pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.responded = Some(now);
@@ -316,6 +316,6 @@ impl AdmissionController {
 pub(crate) enum HostAction {
     Send,
     Release(ChannelId),
-    /// Nothing to release: only the host itself had reserved bandwidth.
+    /// Nothing to release, since only the host itself had reserved bandwidth.
     Nothing,
 }

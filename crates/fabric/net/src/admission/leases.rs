@@ -1,4 +1,4 @@
-//! Leases: reservations expire, or a crashed host would hold bandwidth forever.
+//! Leases: reservations expire, since a crashed host would otherwise hold bandwidth forever.
 //!
 //! ```text
 //!   probe read      data read    data read
@@ -7,10 +7,10 @@
 //!                                  ├──── lease ────┤ expired: free for the next probe
 //! ```
 //!
-//! A packet read at the exact end of a lease still renews it. Expired leases are found at the next
-//! request for the link and at the end of a run: no timer keeps a run alive.
+//! A packet read exactly at the end of a lease still renews it. Expired leases are found at the
+//! next request for the link and at the end of a run, because a timer would keep the run alive.
 //!
-//! Source: ours; Yum et al. 2002 release by the last packet alone.
+//! Source: ours; in Yum et al. 2002, only the last packet releases reservations.
 
 use super::ledger::End;
 use crate::StreamId;
@@ -32,9 +32,9 @@ pub(super) struct Over {
 #[derive(Clone, Debug)]
 pub(super) struct Leases {
     lease: Span,
-    /// For each stream: places with a reservation, and the time of its last renewal.
+    /// For each stream: channel ends with a reservation, and the last renewal of each.
     held: Vec<Vec<(Place, Time)>>,
-    /// For each place: lower bounds on the expiry of leases, with their streams.
+    /// For each channel end: lower bounds on the expiry times of leases, with their streams.
     due: BTreeMap<Place, BinaryHeap<Reverse<(Time, StreamId)>>>,
 }
 
@@ -88,7 +88,6 @@ impl Leases {
     }
 }
 
-/// Removes the entry of a place. Returns the time of its last renewal.
 fn take_out(held: &mut Vec<(Place, Time)>, place: Place) -> Option<Time> {
     let found = held.iter().position(|(at, _)| *at == place)?;
     Some(held.swap_remove(found).1)

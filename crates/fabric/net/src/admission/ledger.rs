@@ -1,13 +1,12 @@
-//! Ledgers: reserved bandwidth of every link, at either end.
+//! Ledgers: reserved bandwidth of every link, recorded by its sending and its receiving node.
 
 use gingham_topology::ChannelId;
 
-/// End of a channel whose node keeps the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
-    /// Sending node.
+    /// Recorded by the sending node.
     Leaving = 0,
-    /// Receiving node.
+    /// Recorded by the receiving node.
     Entering = 1,
 }
 
@@ -16,7 +15,7 @@ pub(super) enum End {
 pub struct Ledger {
     /// For each channel and end: reserved bandwidth in payload bytes per second.
     reserved: Box<[[u64; 2]]>,
-    /// For each channel: highest reserved bandwidth so far at its sending node.
+    /// For each channel: maximum bandwidth reserved so far at its sending node.
     most: Box<[u64]>,
 }
 
@@ -43,17 +42,18 @@ impl Ledger {
         self.reserved[channel.index()][end as usize]
     }
 
-    /// Bandwidth reserved at the sending node, in payload bytes per second.
+    /// Returns the bandwidth reserved at the sending node, in payload bytes per second.
     pub fn reserved(&self, channel: ChannelId) -> u64 {
         self.reserved[channel.index()][End::Leaving as usize]
     }
 
-    /// Highest bandwidth reserved so far at the sending node.
+    /// Returns the maximum bandwidth reserved so far at the sending node, in payload bytes per
+    /// second.
     pub fn most(&self, channel: ChannelId) -> u64 {
         self.most[channel.index()]
     }
 
-    /// Whether no bandwidth is reserved.
+    /// Returns whether no bandwidth is reserved.
     pub fn is_empty(&self) -> bool {
         self.reserved.iter().flatten().all(|reserved| *reserved == 0)
     }

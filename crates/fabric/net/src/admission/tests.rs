@@ -1,4 +1,4 @@
-//! Decisions by hand, and property tests of ledgers.
+//! Hand-calculated admission decisions, and property tests of ledgers.
 
 use super::controller::{
     AdmissionController, Hop as Place, HostAction, Onward, Request, StreamState,
@@ -18,7 +18,7 @@ fn stream(number: usize) -> StreamId {
     StreamId::new(number)
 }
 
-/// Controller for streams with these rates over channels of 100 B/s each.
+/// Returns a controller for streams with these rates over channels of 100 B/s each.
 fn controller(rates: &[u64], channels: usize) -> AdmissionController {
     leased_controller(rates, channels, None)
 }
@@ -47,10 +47,10 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
     AdmissionController::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
-/// Channel that leaves an in-transit host if it occurs in the middle of a path.
+/// Channel that leaves an in-transit host wherever it is neither first nor last in a path.
 const HOST: usize = 4;
 
-/// Channels of a packet from its host on, and the current time.
+/// Channels of a path, starting at the host, and the current time.
 struct TimedPath<'a>(&'a [usize], Time);
 
 const fn over(channels: &[usize]) -> TimedPath<'_> {
@@ -66,9 +66,9 @@ impl TimedPath<'_> {
         controller.read(signal, self.at(place), self.1)
     }
 
-    /// Handles a signal at the end of the `place`-th channel. Returns the signal and whether it
-    /// ends there. An in-transit host is neither the first nor the last node, and two are never
-    /// adjacent.
+    /// Handles a signal at the end of the channel with index `place`. Returns the resulting signal
+    /// and whether it ends there. An in-transit host is neither the first nor the last node, and
+    /// two such hosts are never adjacent.
     fn reach(
         &self,
         controller: &mut AdmissionController,
@@ -99,8 +99,8 @@ impl TimedPath<'_> {
         controller.ask(of, channel(self.0[0]), self.1)
     }
 
-    /// Requests admission and handles all resulting signals at once. Returns whether the stream may
-    /// send.
+    /// Requests admission and handles all resulting signals immediately. Returns whether the stream
+    /// may send.
     fn ask(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
         if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
@@ -135,7 +135,7 @@ impl TimedPath<'_> {
     }
 }
 
-/// Path over three switches; the second has too little bandwidth for another 60 B/s.
+/// Uses a path over three switches; the second has too little bandwidth for another 60 B/s.
 #[test]
 fn refusal_midway_releases_earlier_reservations() {
     let mut controller = controller(&[60, 60, 40], 5);
@@ -180,10 +180,10 @@ fn refusals_by_adapter_or_first_switch_need_no_release() {
     assert_eq!(controller.ledger().reserved(channel(0)), 0);
 }
 
-/// A path that turns at a switch through its host: h0, s1, h2, s1 again, s4.
+/// Path with a detour through a host: h0, s1, h2, s1 again, s4.
 const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
-/// The NACK ends at the next switch, and the release at that switch on its first visit.
+/// Checks that the NACK ends at the next switch, and the release at the first visit of that switch.
 #[test]
 fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     let mut controller = controller(&[60, 60], 7);
@@ -207,7 +207,8 @@ fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     assert!(controller.ledger().is_empty());
 }
 
-/// The release also passes the host, which ends no signal, and ends at the place of the refusal.
+/// Checks that the release passes the in-transit host, which cannot end a signal, and ends at the
+/// refusing switch.
 #[test]
 fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     let mut controller = controller(&[60, 60, 40], 7);
@@ -223,8 +224,8 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// Adapter and switch keep the reservation of a crashed stream for one lease; the next request
-/// finds it expired.
+/// Checks that adapter and switch keep the reservation of a crashed stream for one lease, and that
+/// the next request finds it expired.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;
@@ -235,10 +236,10 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     let ack = Onward::Ends(Signal::Ack(stream(0)));
     assert_eq!(path.then(1).read(&mut controller, probe(0), 0), ack);
     assert_eq!(path.then(2).respond(&mut controller, Signal::Ack(stream(0))), HostAction::Send);
-    // A single packet leaves at 5 and is read at 6.
+    // A single packet leaves at 5 ps and is read at 6 ps.
     controller.renew(stream(0), (None, channel(0)), at(5));
     controller.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
-    // At 16 the lease of the switch ends, but has not expired yet.
+    // At 16 ps, the end of the switch's lease, the lease has not expired yet.
     assert!(other.then(15).begin(&mut controller, stream(1)));
     let nack = Signal::Nack(stream(1), channel(1));
     assert_eq!(other.then(16).read(&mut controller, probe(1), 0), Onward::Ends(nack));
@@ -254,7 +255,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     controller.settle(at(17));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
-    // Even without a crash, the late last packet does not release reservations of other streams.
+    // Even without a crash, a late last packet does not release reservations of other streams.
     path.end(&mut controller, stream(0));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     other.end(&mut controller, stream(2));
@@ -263,7 +264,8 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Streams crash one by one (applications), or all on a first channel at once (adapters).
+    /// Streams crash individually (applications), or all streams with the same first channel crash
+    /// together (adapters).
     #[test]
     fn ledgers_are_empty_after_all_streams_end(
         paths in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
@@ -308,7 +310,7 @@ enum Story {
     Begins,
     Signal(Signal, usize),
     Response(Signal),
-    /// A packet other than the last passes the `place`-th node, counted from the host.
+    /// A packet other than the last passes the node with index `place`, counted from the host.
     Sends(usize),
     Ends(usize),
     /// The probe continues from here, but the response will be lost.
@@ -322,7 +324,7 @@ impl Story {
             Self::Signal(signal @ (Signal::Probe(_) | Signal::Nack(..)), place) => {
                 Self::Crashed(signal, place)
             }
-            // Packets already sent are lost before they release anything.
+            // Packets already sent are lost before they can release any reservation.
             _ => Self::Over,
         }
     }

@@ -1,13 +1,13 @@
 //! Lane weights that follow the ledgers.
 //!
-//! The lanes of streams share the reserved bandwidth of the link evenly, in 64ths; the lanes of
-//! other classes share the rest, each with a minimum for progress. Every lane has a weight of at
-//! least 1. Lanes of admission control keep their weight: a scheduler with levels serves them
-//! first.
+//! The lanes of streams share the reserved bandwidth of a link equally, in 64ths. The lanes of
+//! other classes share the rest, each with a configured minimum so that they make progress. Every
+//! lane has a weight of at least 1. Probes and responses keep the weights of their own lanes,
+//! because a scheduler with priority levels serves these lanes first.
 //!
 //! Source: Yum et al. 2002, sections 3.3 ("minimum forward progress bandwidth should be
-//! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"); 64ths
-//! and their division are ours.
+//! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"). Ours:
+//! the division into 64ths.
 
 use super::AdmissionPlan;
 use super::ledger::{End, Ledger};
@@ -16,24 +16,24 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
-/// Parts of a link's bandwidth.
+/// Number of parts of a link's bandwidth.
 const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// For each end of a channel: places of its arbiters.
+    /// For each channel end: arbiters with adjustable weights.
     places: [Vec<ArbiterPlace>; 2],
     streams: LaneSet,
     others: LaneSet,
     others_min: u16,
-    /// For each channel: whether sender and receiver are switches.
+    /// For each channel: whether its sender and its receiver are switches.
     switches: Box<[[bool; 2]]>,
-    /// For each channel and end: current weights of a stream lane and of another lane.
+    /// For each channel end: current weights of a stream lane and of another lane.
     known: Vec<[(u16, u16); 2]>,
 }
 
 impl Weights {
-    /// Creates the weights of a run; `None` without adjustable arbiters.
+    /// Returns `None` without adjustable arbiters.
     pub(super) fn new(plan: &Plan, admission: &AdmissionPlan) -> Option<Self> {
         let leaving =
             [ArbiterPlace::LinkOutput, ArbiterPlace::CrossbarOutput, ArbiterPlace::AdapterPort];

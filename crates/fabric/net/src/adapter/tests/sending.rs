@@ -1,5 +1,5 @@
-//! Levels of uncontrolled classes against a reference list, and reassembly of their packets in any
-//! order.
+//! Comparison of uncontrolled priority levels with a list-based model, and reassembly of packets
+//! that arrive in any order.
 
 use super::*;
 use crate::Arrival;
@@ -22,11 +22,11 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![1 => offer, 3 => Just(Step::Take)]
 }
 
-/// Level, number, remaining payload and longest packet of a waiting message.
+/// Level, number, remaining payload and longest packet (both in bytes) of a waiting message.
 type Listed = (u8, usize, u32, u32);
 
-/// Takes the next packet by definition: from the first created message of the highest level, as
-/// much as a packet may carry.
+/// Takes the next packet of the model: the longest permitted segment of the oldest message in the
+/// highest level.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();

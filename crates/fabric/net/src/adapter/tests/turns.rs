@@ -1,16 +1,16 @@
-//! Round robin of adapters against the definition.
+//! Comparison of an adapter's round robin with a list-based model.
 //!
 //! ```text
-//!   levels, from the highest on:
-//!     a packet without a message, in order of arrival
-//!     the ring, from its first member on: the first that may go
-//!        shared queue                may go
-//!        flow                        may go from its rate limit on, and once its class has the tokens
-//!        another flow of a class that already requested tokens: may not go
+//!   levels, in descending order:
+//!     1. packets without a message, in order of arrival
+//!     2. the ring, starting with its first member: the first member that may send
+//!          shared queue:               may send
+//!          flow:                       may send after its rate limit and with the tokens of its class
+//!          later flow of a class that already waits for tokens: may not send
 //! ```
 //!
-//! The ring has the members with something to send and no closed window; a new member, or one that
-//! has sent, is last.
+//! The ring contains the shared queue and the flows with an open window, if they have something to
+//! send. New members, and members that have just sent, join at the end.
 
 use super::*;
 use crate::Arrival;
@@ -22,12 +22,12 @@ const LEVELS: usize = 3;
 #[derive(Clone, Copy, Debug)]
 struct Control {
     level: usize,
-    /// Packets of group 0 and of group 1 leave on different lanes.
+    /// Group of queues, 0 or 1; the groups have different lanes.
     group: usize,
     window: Option<u32>,
     /// Rate limit in ps per byte.
     rate_limit: Option<u64>,
-    /// Token bucket: ps per token, and burst in bytes.
+    /// Token bucket: time per token in ps, and burst in bytes.
     bucket: Option<(u64, u32)>,
 }
 
@@ -49,7 +49,7 @@ enum Step {
     Take {
         group: usize,
     },
-    /// Index among the flows with unacknowledged packets.
+    /// Index into the flows with unacknowledged packets.
     Ack {
         which: usize,
     },
@@ -111,7 +111,7 @@ enum Member {
     Flow { class: usize, destination: usize },
 }
 
-/// Packet to send, by its index in the list of waiting packets.
+/// Packet to send, as an index into the list of waiting packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goes {
     Ordered(usize),
@@ -120,15 +120,15 @@ enum Goes {
 
 struct Lists {
     setting: Setting,
-    /// Waiting messages, in order of creation.
+    /// In order of creation.
     waiting: Vec<Listed>,
-    /// Level, group and bytes of packets without a message.
+    /// Level, group and payload bytes of packets without a message.
     ordered: Vec<(usize, usize, u32)>,
-    /// Ring members of all levels and groups; the first is served next.
+    /// Ring members of all levels and groups; the first member is served next.
     ring: Vec<Member>,
-    /// Packets of controlled classes: class, destination, start time, bytes.
+    /// Packets of controlled classes: class, destination, start time in ps, payload bytes.
     sent: Vec<(usize, usize, u64, u32)>,
-    /// Class and destination of each acknowledged flow.
+    /// Class and destination of the flow, one entry per acknowledgement.
     acknowledged: Vec<(usize, usize)>,
 }
 
@@ -174,7 +174,7 @@ impl Lists {
         is_open && self.first(member).is_some()
     }
 
-    /// Removes members that no longer belong to the ring, and appends new ones.
+    /// Removes members that no longer belong to the ring, and appends new members.
     fn settle(&mut self) {
         let ring = std::mem::take(&mut self.ring);
         self.ring = ring.into_iter().filter(|member| self.belongs_to_ring(*member)).collect();
@@ -195,7 +195,7 @@ impl Lists {
         went + byte_ps * u64::from(*bytes)
     }
 
-    /// Whether the bucket has the tokens, computed from all that were taken.
+    /// Returns whether the bucket has enough tokens, computed from all packets sent so far.
     fn has_tokens(&self, class: usize, bytes: u32, now: u64) -> bool {
         let Some((token_ps, burst)) = self.setting[class].bucket else { return true };
         let full = u64::from(burst) * token_ps;
@@ -207,7 +207,7 @@ impl Lists {
         (there + now - since).min(full) / token_ps >= u64::from(bytes)
     }
 
-    /// Selects the next packet of a group. Also returns the messages that requested tokens in vain.
+    /// Selects the next packet of a group. Also returns the messages that lack tokens.
     fn who(&self, group: usize, now: u64) -> (Option<Goes>, Vec<usize>) {
         let mut short = Vec::new();
         for level in (0..LEVELS).rev() {
@@ -252,7 +252,8 @@ impl Lists {
         bytes
     }
 
-    /// Whether a turn at `now` may announce `at` as the next chance.
+    /// Returns whether an adapter that sends nothing at `now` may name `at` as the next time to
+    /// try.
     fn is_next_chance(&self, group: usize, now: u64, at: u64) -> bool {
         let ends = |member: &Member| match *member {
             Member::Flow { class, destination } => self.paced_until(class, destination) == at,
@@ -295,7 +296,7 @@ struct Both {
     lists: Lists,
     now: u64,
     messages: usize,
-    /// Flows with unacknowledged packets, one entry each.
+    /// Flows with unacknowledged packets: identifier, class and destination.
     in_flight: Vec<(FlowId, usize, usize)>,
 }
 
