@@ -261,20 +261,20 @@ impl Endpoints {
 
     // Sections, deadlock checks and the end.
 
-    /// Time before which events need no checkpoint. It may change with deliveries, section ends and
-    /// deadlock checks.
+    /// Returns the time before which events need no checkpoint. Deliveries, section ends and
+    /// deadlock checks may change it.
     #[inline]
     pub fn checkpoint(&self) -> Time {
         self.checkpoints.next()
     }
 
-    /// Next action if the next event happens at `next`.
+    /// Returns the next action if the next event happens at `next`.
     pub fn due(&self, next: Option<Time>) -> Due {
         self.checkpoints.due(next, &self.collector)
     }
 
-    /// Ends the section that is due. `counts` are totals since time zero for at least the channels
-    /// with events since the last section, in ascending order.
+    /// Ends the section that is due. `counts` are totals since time zero, in ascending channel
+    /// order, and include at least every channel with events since the last section.
     pub fn end_section(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         self.flows.settle(self.checkpoints.next());
         self.report_held();
@@ -289,22 +289,22 @@ impl Endpoints {
         event
     }
 
-    /// Ends all workloads of an endpoint, whose host crashes.
+    /// Ends all workloads of an endpoint because its host crashes.
     pub fn crash_host(&mut self, endpoint: EndpointId) {
         self.sources.crash_host(endpoint);
     }
 
-    /// Ends the workload of a stream, whose application crashes.
+    /// Ends the workload of a stream because its application crashes.
     pub fn crash_application(&mut self, stream: StreamId) {
         self.sources.crash_application(stream);
     }
 
-    /// Counts of packets that entered and left the network.
+    /// Returns the counts of packets that entered and left the network.
     pub fn conservation(&self) -> &Conservation {
         &self.conservation
     }
 
-    /// Handles the result of a deadlock check after all events of `time`, which may end the run.
+    /// Handles the result of a deadlock check after all events of `time`, and may end the run.
     /// `has_events` is set if more events follow.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
         self.checkpoints.pass_check(time);
@@ -322,8 +322,8 @@ impl Endpoints {
             }
             self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
-            // A wait for an acknowledgement needs a packet in the network, or in a queue that an
-            // event empties.
+            // A flow that waits for an acknowledgement needs a packet in the network, or in a queue
+            // that an event empties.
             assert!(
                 (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for acknowledgements, nothing can happen, \

@@ -1,12 +1,12 @@
-//! State and queues of flows at their sources. `receipts` contains their state at the destinations.
+//! State and queues of flows at their sources; their state at the destinations is in `receipts`.
 //!
 //! ```text
-//!   message ──► queue of its flow ──┬─ may go ──────────► in the ring of its level      (`adapter`)
-//!                                   └─ window closed ─► out of it, until an acknowledgement arrives
+//!   message ──► queue of its flow ──┬─ may send ────────► in the ring of its level      (`adapter`)
+//!                                   └─ window closed ─► not in the ring until an acknowledgement arrives
 //! ```
 //!
-//! A flow gets its number when its first message is created. Only controlled flows have queues of
-//! their own.
+//! A flow gets its number when its first message is created. Only controlled flows have their own
+//! queues.
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder, RoundTrips};
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
-    /// For each class: whether its flows are tracked; empty if none are.
+    /// For each class: whether its flows are tracked; empty if no class is tracked.
     tracked: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
@@ -35,14 +35,12 @@ pub(crate) struct Held {
     pub(crate) to: Time,
 }
 
-/// State of a flow after one of its packets was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FlowState {
     /// The flow has another packet within the window.
     MayGo,
     /// The flow waits for an acknowledgement.
     Shut,
-    /// The flow has no packet.
     Empty,
 }
 
@@ -53,14 +51,14 @@ pub(crate) struct Flow {
     pub(crate) queue: Queue,
     pub(crate) limits: Limits,
     responder: Option<Responder>,
-    /// Start times of packets in flight, if the response needs round trips.
+    /// Start times of packets in flight, if the response to congestion needs round-trip times.
     round_trips: Option<Box<RoundTrips>>,
     /// Number of unacknowledged packets; always 0 unless all packets are acknowledged.
     in_flight_packets: u32,
     is_acknowledged: bool,
     /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
-    /// Lane of the flow, after it was drawn.
+    /// Lane drawn for the flow, if any.
     pub(crate) lane: Option<VcClass>,
     /// Start of the wait for an acknowledgement.
     shut_since: Option<Time>,
@@ -110,7 +108,7 @@ impl Flows {
         &mut self.by_id[id.index()]
     }
 
-    /// Adds a message. Returns whether the flow had nothing to send before and may go now.
+    /// Adds a message. Returns whether the flow had nothing to send before and may send now.
     pub(crate) fn put(
         &mut self,
         id: FlowId,
@@ -124,8 +122,8 @@ impl Flows {
         had_none && self.waits_from(id, now)
     }
 
-    /// Records that the first packet starts at `now`; `is_done` is set for the last packet of its
-    /// message.
+    /// Records that the flow's next packet starts at `now`; `is_done` is set for the last packet of
+    /// a message.
     #[inline(never)]
     pub(crate) fn took(
         &mut self,
@@ -165,7 +163,7 @@ impl Flows {
     }
 
     /// Handles an acknowledgement of `packets` packets; `marked` is set if any of them was marked.
-    /// Returns the new state of a flow with something to send, if it changes.
+    /// Returns the new state of a flow with something to send, if the state changes.
     pub(crate) fn acknowledged(
         &mut self,
         id: FlowId,
@@ -196,8 +194,8 @@ impl Flows {
                 self.waits_for_rate_limit(id, now.max(from));
                 Some(FlowState::MayGo)
             }
-            // The response has reduced the window. Other waits end here, except that for the rate
-            // limit, which was counted in advance.
+            // The response to congestion has reduced the window. Waiting for the window replaces
+            // waiting for tokens; waiting for the rate limit has already been counted in advance.
             None if is_shut && !flow.queue.is_empty() => {
                 flow.shut_since = Some(now.max(flow.earliest));
                 if let Some(from) = flow.short_since.take() {
@@ -209,7 +207,7 @@ impl Flows {
         }
     }
 
-    /// Reports all waiting times up to `now`, and continues the waits from there.
+    /// Reports all waiting times up to `now`, and restarts them at `now`.
     pub(crate) fn settle(&mut self, now: Time) {
         for index in 0..self.by_id.len() {
             let id = FlowId::new(index);
@@ -225,7 +223,7 @@ impl Flows {
         }
     }
 
-    /// Whether the window permits the first packet.
+    /// Returns whether the window permits another packet.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
         if flow.in_flight_packets >= flow.limits.window_packets {
@@ -256,13 +254,13 @@ impl Flows {
         self.held.pop()
     }
 
-    /// Number of flows that have something to send but wait for an acknowledgement.
+    /// Returns the number of flows that have something to send but wait for an acknowledgement.
     pub(crate) fn shut(&self) -> usize {
         self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }
 }
 
-/// Whether a class sends messages of streams: its own, or ones demoted to it.
+/// Returns whether a class sends stream messages: its own, or messages demoted to it.
 fn has_streams(plan: &Plan, class: ClassId) -> bool {
     let demotes = |of: &ClassPlan| {
         of.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Demote(class))

@@ -1,30 +1,27 @@
-//! Numeric ids.
-
 use gingham_kernel::{id_type, optional_id_type};
 
 id_type!(
-    /// A traffic class, in the order of the scenario.
+    /// A traffic class, numbered in scenario order.
     ClassId
 );
 
 id_type!(
-    /// A message among those of its source, in order of creation.
+    /// A message, numbered in order of creation at its source.
     MessageNumber
 );
 
 optional_id_type!(
-    /// Storage slot of a message in progress, reused after its delivery.
+    /// Storage slot of a message in progress, reused after delivery.
     MessageSlot
 );
 
 optional_id_type!(
-    /// A stream, in the order of classes and of the sources of each; only sources with streams
-    /// count.
+    /// A stream, numbered in the order of classes and, within a class, of its sources with streams.
     StreamId
 );
 
 optional_id_type!(
-    /// A flow: the packets of a class from one endpoint to another, or of one stream among them,
-    /// numbered at first use.
+    /// A flow, numbered at first use: all packets of a class from one endpoint to another, or only
+    /// those of one stream.
     FlowId
 );

@@ -1,14 +1,15 @@
-//! In-transit hosts: adapters that re-inject packets of others.
+//! In-transit hosts: adapters that re-inject packets destined for other hosts.
 //!
 //! ```text
 //!                     mark recognised    programmed
-//!   ── first flit ──┬──── T_d ─────────────── T_r ──► ready ─► out again, while the rest still arrives
-//!                   └ pool: space for all of it, until its tail has left │ no space: spill, or stop
+//!   ── first flit ──┬──── T_d ─────────────── T_r ──► ready ─► re-injected while the rest still arrives
+//!                   └ pool: space for the whole packet until its tail has left │ no space: spill, or stop
 //! ```
 //!
-//! Each host on a path ejects the packet and re-injects it: no resource held before the host waits
-//! for one behind it (Flich et al. 2001, section III). Packets that cannot leave yet wait in a
-//! pool, the **in-transit buffer**. Rules of timing: `docs/concepts/timing.md`.
+//! Each in-transit host on a path ejects the packet and re-injects it, so that no resource held
+//! before the host waits for a resource after it (Flich et al. 2001, section III). Packets that
+//! cannot leave immediately wait in a pool, the **in-transit buffer**. Timing rules:
+//! `docs/concepts/timing.md`.
 
 mod host;
 
@@ -23,9 +24,9 @@ use serde::{Deserialize, Serialize};
 pub struct InTransitPlan {
     /// `T_d`: time from the arrival of the first flit until the packet is recognised as in transit.
     pub detection: Span,
-    /// `T_r`: further time until re-injection can begin.
+    /// `T_r`: additional time until re-injection can start.
     pub programming: Span,
-    /// Capacity of the pool in an adapter.
+    /// Capacity of each adapter's pool in bytes.
     pub pool_bytes: u64,
     /// Handling of a packet if the pool is full.
     pub when_full: WhenFull,
@@ -34,14 +35,14 @@ pub struct InTransitPlan {
 /// Handling of a packet that does not fit into the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// The packet is copied to host memory and re-injected after complete arrival.
+    /// The packet is copied to host memory, and re-injected after it has arrived completely.
     Spill {
         /// Fixed delay of the copy.
         delay: Span,
-        /// Time per byte on the bus, which each byte crosses twice.
+        /// Transfer time per byte on the bus, which each byte crosses twice.
         byte: Span,
     },
-    /// The packet waits in the adapter's input, which stops its sender.
+    /// The packet waits in the adapter's input, which stops the sender.
     Stop,
 }
 
@@ -49,22 +50,22 @@ pub enum WhenFull {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenPoolFull {
-    /// It is copied to host memory, and re-injected from there after all of it has arrived.
+    /// The packet is copied to host memory, and re-injected after it has arrived completely.
     #[default]
     Spill,
-    /// It waits in the input of the adapter, which stops its sender. Hosts can then be part of
+    /// The packet waits in the adapter's input, which stops the sender. Hosts can then be part of
     /// cycles of packets that wait for each other forever, so the deadlock proof includes them.
     Stop,
 }
 
-/// Parameters of in-transit hosts.
+/// In-transit host parameters of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct InTransitParameters {
     /// Time from the arrival of the first flit until the packet is recognized as in transit: `T_d`.
     pub detection: Span,
-    /// Further time until the adapter is ready to re-inject it: `T_r`.
+    /// Additional time until the adapter is ready to re-inject the packet: `T_r`.
     pub programming: Span,
-    /// Capacity of the in-transit buffer of an adapter.
+    /// Capacity of each adapter's in-transit buffer.
     pub pool: Bytes,
     /// Handling of a packet that does not fit into the in-transit buffer.
     pub when_full: WhenPoolFull,
@@ -75,8 +76,8 @@ pub struct InTransitParameters {
 }
 
 impl Default for InTransitParameters {
-    /// Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. The cost of spilling is ours: 5 us,
-    /// and PCI at 132 MB/s (32 bits at 33 MHz).
+    /// Returns the values of Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. The spilling
+    /// cost is ours: 5 us, and PCI at 132 MB/s (32 bits at 33 MHz).
     fn default() -> Self {
         Self {
             detection: Span::from_ns(275),

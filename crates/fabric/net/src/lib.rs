@@ -1,5 +1,5 @@
-//! The plan of a run, and the pure state machines of its ends: traffic, adapter queues and
-//! statistics collectors.
+//! Plan of a run, and the pure state machines at the network's edge: traffic sources, adapter
+//! queues and statistics collectors.
 //!
 //! ```text
 //!   topology::Fabric ─┐
@@ -7,10 +7,10 @@
 //!   traffic classes  ─┘            polls Source and Adapter, notifies the Collector
 //! ```
 //!
-//! Oracle and engine, in other crates, implement the movement of flits twice, slowly and fast, and
+//! Oracle and engine, in other crates, each implement the movement of flits, slowly and fast, and
 //! share this crate.
 //!
-//! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
+//! Invariants: time, randomness and input are arguments; this crate uses no file, clock or thread.
 
 mod adapter;
 mod admission;

@@ -17,14 +17,14 @@ pub struct Message {
     pub destination: EndpointId,
     /// Payload in bytes, at least 1.
     pub payload_bytes: u32,
-    /// Time of creation at the source.
+    /// Creation time at the source.
     pub created: Time,
-    /// Flow, if the flows of the class are tracked.
+    /// Flow, if the class's flows are tracked.
     pub flow: Option<FlowId>,
 }
 
 impl Message {
-    /// Returns its source and its number there.
+    /// Returns the source and the message's number at that source.
     pub const fn id(&self) -> (EndpointId, MessageNumber) {
         (self.source, self.number)
     }
@@ -35,44 +35,44 @@ impl Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// Acceptance by the adapter; equals the creation if no credit is needed.
+    /// Time of acceptance by the adapter; the creation time if no credit is needed.
     pub posted: Time,
-    /// Start of the first flit of the first packet on the source's cable.
+    /// Time at which the first flit of the first packet started on the source's cable.
     pub entered: Time,
-    /// Complete arrival of the first flit of the packet that completed the message.
+    /// Arrival time of the whole first flit of the packet that completed the message.
     pub head_arrived: Time,
-    /// Complete arrival of the last flit of that packet.
+    /// Arrival time of the whole last flit of the completing packet.
     pub delivered: Time,
-    /// Switches on that packet's path, counted at each visit.
+    /// Switches on the completing packet's path, counted at each visit.
     pub hops: u16,
-    /// In-transit hosts that re-injected that packet.
+    /// In-transit hosts that re-injected the completing packet.
     pub in_transit_hosts: u16,
     /// Number of packets of the message.
     pub packets: u32,
-    /// Bytes of these packets on the source's cable.
+    /// Wire bytes of the message's packets on the source's cable.
     pub wire_bytes: u64,
-    /// Result of policing, other than a drop.
+    /// Result of policing: conforming, delayed or demoted.
     pub conformance: Conformance,
 }
 
 impl Delivery {
-    /// Time from creation to delivery.
+    /// Returns the time from creation to delivery.
     pub fn latency(&self) -> Span {
         self.delivered.since(self.message.created)
     }
 
-    /// Time from the accepted post to delivery.
+    /// Returns the time from acceptance by the adapter to delivery.
     pub fn posted_latency(&self) -> Span {
         self.delivered.since(self.posted)
     }
 
-    /// Time from entry into the network to delivery.
+    /// Returns the time from entry into the network to delivery.
     pub fn network_latency(&self) -> Span {
         self.delivered.since(self.entered)
     }
 
-    /// Time from entry into the network to the arrival of the head (Kwan et al. 1996, section
-    /// 3.2.3).
+    /// Returns the time from entry into the network to the arrival of the head (Kwan et al. 1996,
+    /// section 3.2.3).
     pub fn head_latency(&self) -> Span {
         self.head_arrived.since(self.entered)
     }

@@ -3,12 +3,12 @@
 //! ```text
 //!   created      first packet starts      packets arrive, in any order      last byte arrives
 //!   insert ────► next_packet: entered ──► payload left, packets ──────────► Delivery, slot free
-//!   in a queue ──────► out of it
+//!   enters its queue ──► leaves it with its last packet
 //! ```
 //!
-//! A queue is a linked list through the messages themselves ([`Queue`]), because a message is then
-//! written once. State of messages of several packets, and the stream of a message, are stored
-//! separately, because a message then fits a cache line.
+//! Queues are linked lists through the messages themselves ([`Queue`]), so that each message is
+//! written once. The state of multi-packet messages and the stream of a message are stored
+//! separately, so that a message fits a cache line.
 //!
 //! Invariants: a slot is in use exactly while its message is in progress; a message is in at most
 //! one queue.
@@ -27,20 +27,20 @@ use crate::{
 use gingham_kernel::Time;
 use gingham_topology::routing::VcClass;
 
-/// A whole packet at its destination.
+/// Complete arrival of a packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// Payload bytes.
     pub payload_bytes: u32,
-    /// Bytes on the source's cable.
+    /// Wire bytes on the source's cable.
     pub wire_bytes: u64,
-    /// Switches on its path, counted at each visit.
+    /// Switches on the packet's path, counted at each visit.
     pub hops: u16,
-    /// In-transit hosts that re-injected it.
+    /// In-transit hosts that re-injected the packet.
     pub in_transit_hosts: u16,
-    /// Arrival of the whole first flit at the destination.
+    /// Arrival time of the whole first flit at the destination.
     pub head_arrived: Time,
-    /// Arrival of the whole last flit.
+    /// Arrival time of the whole last flit.
     pub arrived: Time,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Outgoing {
     pub(crate) message: Message,
     pub(crate) priority: Priority,
     pub(crate) vc_class: VcClass,
-    /// Maximum payload of one packet.
+    /// Maximum payload of a packet.
     pub(crate) longest_bytes: u32,
     pub(crate) conformance: Conformance,
 }
@@ -69,18 +69,17 @@ impl Outgoing {
     }
 }
 
-/// Messages in progress, by slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
     slots: Vec<Slot>,
-    /// First free slot; the others are linked to it.
+    /// First free slot; `Slot::next` links the other free slots.
     free: Option<MessageSlot>,
-    /// State of messages of several packets, by `segments` of the slot: at the source, and at the
-    /// destination.
+    /// Source-side state of multi-packet messages, by `Slot::segments`; `reassemblies` has the
+    /// destination-side state.
     unsent: Vec<Unsent>,
     reassemblies: Vec<Reassembly>,
     free_segments: Vec<u32>,
-    /// Stream parts by slot, up to the highest slot with one.
+    /// Stream position of each message, by slot.
     parts: Vec<Option<StreamPart>>,
 }
 
@@ -88,13 +87,13 @@ pub(crate) struct Messages {
 #[repr(align(64))]
 struct Slot {
     message: Message,
-    /// Start of the first packet; meaningless before.
+    /// Start of the first packet; meaningless before then.
     entered: Time,
-    /// Acceptance by the adapter; the creation if no credit is needed.
+    /// Time of acceptance by the adapter; the creation time if no credit is needed.
     posted: Time,
-    /// Next message in its queue, or next free slot.
+    /// Next message in the queue, or next free slot.
     next: Option<MessageSlot>,
-    /// Index in `unsent` and `reassemblies`, for a message of several packets.
+    /// Index in `unsent` and `reassemblies`, for multi-packet messages.
     segments: Option<u32>,
     priority: Priority,
     vc_class: VcClass,
@@ -103,21 +102,21 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache line");
 
-/// Rest of a message at its source.
+/// Unsent rest of a message at its source.
 #[derive(Clone, Copy, Debug)]
 struct Unsent {
     longest_bytes: u32,
     bytes: u32,
-    /// Packets that have started and whose tails have not left; counted only if needed.
+    /// Packets that have started but whose tails have not left; used only by runs that need it.
     leaving: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Reassembly {
-    /// Payload that has not arrived and is not lost.
+    /// Payload that has neither arrived nor been lost.
     left_bytes: u32,
     packets: u32,
-    /// Bytes on the source's cable.
+    /// Wire bytes on the source's cable.
     wire_bytes: u64,
     is_lost: bool,
 }
@@ -203,7 +202,7 @@ impl Messages {
 
     // Sending.
 
-    /// Payload of the next packet; 0 once all packets have started.
+    /// Returns the payload of the next packet; 0 after all packets have started.
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
@@ -216,8 +215,8 @@ impl Messages {
         Next::Packet { payload_bytes, created: self.message(slot).created }
     }
 
-    /// Starts the next packet at `now`, on its primary path. Returns it, and whether it is the last
-    /// one.
+    /// Starts the next packet at `now`, on its primary path. Returns the packet, and whether it is
+    /// the last of its message.
     #[inline]
     pub(crate) fn next_packet(&mut self, slot: MessageSlot, now: Time) -> (Packet, bool) {
         let of = &mut self.slots[slot.index()];
@@ -246,7 +245,8 @@ impl Messages {
         (packet, is_last)
     }
 
-    /// Records that the tail of a packet has left. Returns whether all tails of the message have.
+    /// Records that the tail of a packet has left. Returns whether all tails of the message have
+    /// left.
     pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
         self.slots[slot.index()].segments.is_none_or(|place| {
             let of = &mut self.unsent[place as usize];
@@ -255,7 +255,7 @@ impl Messages {
         })
     }
 
-    /// Records the arrival of a packet. Returns the delivery if it completes the message.
+    /// Records the arrival of a packet. Returns the delivery if the packet completes the message.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: MessageSlot, arrival: &Arrival) -> Option<Delivery> {
         let of = &mut self.slots[slot.index()];
@@ -290,8 +290,8 @@ impl Messages {
         })
     }
 
-    /// Records the loss of a packet. Returns whether it is the first loss of its message. The slot
-    /// is freed once no packet is in progress.
+    /// Records the loss of a packet. Returns whether it is the message's first loss. The slot is
+    /// freed when the last packet has arrived or been lost.
     pub(crate) fn lose(&mut self, slot: MessageSlot, payload_bytes: u32) -> bool {
         let Some(place) = self.slots[slot.index()].segments else {
             self.discard(slot);
@@ -317,8 +317,8 @@ impl Unsent {
         self.bytes.min(self.longest_bytes)
     }
 
-    /// Takes the next packet of a message of `message_bytes` bytes. Returns its payload, whether it
-    /// is the first, and whether it is the last.
+    /// Takes the next packet of a message of `message_bytes` bytes. Returns its payload, and
+    /// whether it is the first and the last packet.
     fn take(&mut self, message_bytes: u32) -> (u32, bool, bool) {
         let is_first = self.bytes == message_bytes;
         let payload_bytes = self.next_bytes();
@@ -329,15 +329,15 @@ impl Unsent {
 }
 
 impl Reassembly {
-    /// Records the arrival of a packet. For the last one, returns the number of packets and their
-    /// bytes on the wire.
+    /// Records the arrival of a packet. For the last packet, returns the packet count and the wire
+    /// bytes of the message.
     fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {
         self.packets += 1;
         self.wire_bytes += arrival.wire_bytes;
         self.settle(arrival.payload_bytes).then_some((self.packets, self.wire_bytes))
     }
 
-    /// Subtracts payload. Returns whether none is left.
+    /// Subtracts payload. Returns whether none remains.
     fn settle(&mut self, payload_bytes: u32) -> bool {
         let left_bytes = self.left_bytes.checked_sub(payload_bytes);
         self.left_bytes = left_bytes.expect("no more arrives of a message than it has");

@@ -1,16 +1,16 @@
-//! Network events: failures of hosts and applications at given instants of a run.
+//! Network events: failures of hosts and applications at given times of a run.
 //!
 //! ```text
 //!   Plan::events ─────────────┐
 //!   drawn by streams ─────────┴─► NetworkEvents, in order ─► Endpoints: the next one is a checkpoint
 //!                                                              │ Due::NetworkEvent
 //!                                                              ▼
-//!                                                  Network::apply, before anything of the instant
+//!                                                  Network::apply, before other events of the same time
 //! ```
 //!
 //! Source: ours (`docs/concepts/timing.md`, "Network events").
 //!
-//! Invariant: events are ordered by instant, then as [`NetworkEvent`] orders them.
+//! Invariant: events are ordered by time, and at equal times as [`NetworkEvent`] orders them.
 
 mod conservation;
 
@@ -20,11 +20,11 @@ use crate::{Endpoints, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// A change during a run. Events of one instant happen in the order of this type.
+/// A change during a run. Simultaneous events happen in the order of this type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NetworkEvent {
     /// A host crashes: its endpoint creates no more messages and ignores replies to its admission
-    /// probes. Earlier messages are still sent, and arriving packets accepted.
+    /// probes. Earlier messages are still sent, and arriving packets are accepted.
     HostCrash(EndpointId),
     /// The application of a stream crashes: the stream creates no more messages and ignores replies
     /// to its admission probe.
@@ -32,7 +32,7 @@ pub enum NetworkEvent {
 }
 
 impl NetworkEvent {
-    /// Carries out the effect of the event on endpoints.
+    /// Applies the event to the endpoints.
     pub fn apply(self, endpoints: &mut Endpoints) {
         match self {
             Self::HostCrash(endpoint) => endpoints.crash_host(endpoint),
@@ -48,12 +48,12 @@ pub struct NetworkEvents {
 }
 
 impl NetworkEvents {
-    /// Whether there are no network events.
+    /// Returns whether there are no network events.
     pub fn is_empty(&self) -> bool {
         self.ordered.is_empty()
     }
 
-    /// Events with their instants, in order.
+    /// Returns the events with their times, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Time, NetworkEvent)> {
         self.ordered.iter().copied()
     }

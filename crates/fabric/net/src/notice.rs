@@ -10,11 +10,11 @@
 //!        │ ◄── Turn:   this packet, or nothing before ───── │
 //! ```
 //!
-//! The network delivers each notice at its instant and carries out the resulting orders
-//! ([`Endpoints::next_order`](crate::Endpoints::next_order)) before any other event. Received, read
-//! and timed events have no other effect. Required notices are known at time zero ([`Wanted`]).
+//! The network delivers each notice at the time of its event, and carries out the resulting orders
+//! ([`Endpoints::next_order`](crate::Endpoints::next_order)) before any other event. The optional
+//! notices of a run are fixed at time zero ([`Wanted`]).
 //!
-//! Invariant: notices of one instant are ordered by phase, component, port and lane, in every
+//! Invariant: simultaneous notices are ordered by phase, component, port and lane, in every
 //! simulation of a plan (`docs/concepts/timing.md`).
 
 use crate::congestion::Waiter;
@@ -34,71 +34,71 @@ pub enum Notice<'a> {
     },
     /// An endpoint's own packet starts on its link.
     Began {
-        /// Sender.
+        /// Sending endpoint.
         endpoint: EndpointId,
-        /// Packet.
+        /// Starting packet.
         packet: &'a Packet,
     },
     /// The tail of an endpoint's own packet has left.
     Left {
-        /// Sender.
+        /// Sending endpoint.
         endpoint: EndpointId,
-        /// Start of its first flit.
+        /// Start of the first flit.
         began: Time,
         /// Number of flits.
         flits: u64,
-        /// Time of a flit on this link.
+        /// Serialisation time of one flit on this link.
         flit: Span,
-        /// Contents.
+        /// Contents of the packet.
         content: Content,
     },
-    /// A packet in transit starts on the link of a host; its endpoint may modify the packet.
+    /// A packet in transit starts on the link of a host; the receiver of the notice may modify it.
     SentOn {
         /// In-transit host.
         endpoint: EndpointId,
-        /// Time that the packet waited after it was ready.
+        /// Time between readiness and start of the packet.
         waited: Span,
-        /// Packet.
+        /// Re-injected packet.
         packet: &'a mut Packet,
     },
     /// A packet has arrived completely at its destination. A bad packet is lost there together with
     /// its message.
     Received {
-        /// Packet.
+        /// Arrived packet.
         packet: &'a Packet,
         /// Details of the arrival.
         arrival: &'a Arrival,
     },
-    /// A switch has read a head: its routing is over, and it requests an output. The receiver may
-    /// modify the packet, or make port 0 of the switch its destination
+    /// A switch has read a head: its routing is complete, and it requests an output. The receiver
+    /// of the notice may modify the packet, or make port 0 of the switch its destination
     /// ([`Endpoints::read`](crate::Endpoints::read)).
     Read {
         /// Input channel.
         input: ChannelId,
         /// Input lane.
         lane: u8,
-        /// Flits in the lane's buffer, including those of the packet.
+        /// Flits in the lane's buffer, including flits of the packet itself.
         waiting_flits: u64,
-        /// Packet.
+        /// Packet whose head was read.
         packet: &'a mut Packet,
     },
     /// A switch that handles whole packets has read a head, which now waits for its output. All
-    /// heads read at an instant are reported before any packet is forwarded.
+    /// heads read at the same time are reported before any packet is forwarded.
     Queued {
         /// Packet that waits in the switch.
         stay: Stay,
     },
-    /// A packet starts on its output at a switch that handles whole packets; the receiver may
-    /// modify the packet.
+    /// A packet starts on its output at a switch that handles whole packets; the receiver of the
+    /// notice may modify the packet.
     Forwarded {
         /// Packet as it waited in the switch.
         stay: Stay,
-        /// Departure time of its tail.
+        /// Departure time of the packet's tail.
         left: Time,
-        /// Packet.
+        /// Starting packet.
         packet: &'a mut Packet,
     },
-    /// End of an instant in which a switch that handles whole packets has read a head.
+    /// All events are over at a time at which a switch that handles whole packets has read a head.
     Settled {
         /// Packet whose head was read, possibly already forwarded.
         stay: Stay,
@@ -122,7 +122,7 @@ pub enum Notice<'a> {
         /// Loads of [`Plan::first_outputs`](crate::Plan::first_outputs), in this order.
         loads: &'a [OutputLoad],
     },
-    /// Answer to [`Order::Gather`].
+    /// Response to [`Order::Gather`].
     Gathered {
         /// Number of full buffers at the ends of channels between switches
         /// ([`Plan::gathered_channels`](crate::Plan::gathered_channels)).
@@ -133,33 +133,33 @@ pub enum Notice<'a> {
         /// Endpoint to wake.
         endpoint: EndpointId,
     },
-    /// A step of followed channels ends, before any event of this instant.
+    /// A step of the followed channels ends, before any event of this time.
     Sampled {
-        /// Counts of followed channels up to this instant.
+        /// Counts of the followed channels up to this time.
         counts: &'a [ChannelCount],
     },
-    /// Congestion trees are due, before any event of this instant.
+    /// A search for congestion trees is due, before any event of this time.
     TreesSampled {
         /// Waiting packets, in any order.
         waiters: &'a [Waiter],
     },
 }
 
-/// Packet in the input buffer of a switch that handles whole packets, identified by input, lane and
-/// arrival.
+/// Packet in the input buffer of a switch that handles whole packets. Input, lane and arrival time
+/// identify it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stay {
     /// Input channel.
     pub input: ChannelId,
     /// Input lane.
     pub lane: u8,
-    /// Arrival of the packet's first byte.
+    /// Arrival time of the packet's first byte.
     pub came: Time,
     /// Bytes on the wire.
     pub wire_bytes: u64,
     /// Output channel.
     pub output: ChannelId,
-    /// Lanes that the packet may take on the output.
+    /// Lanes that the packet may use on the output.
     pub lanes: LaneSet,
 }
 
@@ -187,11 +187,11 @@ pub enum Order {
     },
     /// Change a lane's weight. Not allowed if [`Plan::can_weigh`](crate::Plan::can_weigh) is false.
     Weigh(Weighing),
-    /// Deliver [`Notice::Gathered`], before any other event.
+    /// Deliver [`Notice::Gathered`] before any other event.
     Gather,
 }
 
-/// Actions to take after the creation of a message, before any other orders.
+/// Actions to take after the creation of a message, before any other order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
     /// Time of the source's next [`Order::CreateAt`], to be carried out first.
@@ -200,22 +200,22 @@ pub struct Created {
     pub endpoint: EndpointId,
 }
 
-/// Optional notices that a run requires.
+/// Optional notices that a run needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// Packets that need a [`Notice::Began`].
     pub began: Which,
-    /// Whether [`Notice::Left`] is required.
+    /// Whether [`Notice::Left`] is needed.
     pub left: bool,
-    /// Whether [`Notice::Read`] is required.
+    /// Whether [`Notice::Read`] is needed.
     pub read: bool,
     /// Whether [`Notice::Loads`] is required.
     pub loads: bool,
-    /// Which of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`] are wanted.
+    /// Extent of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
     pub switched: Switched,
 }
 
-/// Notices that a run wants about packets in switches.
+/// Extent of the notices about packets in switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Switched {
     /// No notices.
@@ -223,28 +223,28 @@ pub enum Switched {
     Nothing,
     /// All notices.
     Stays,
-    /// All notices, including the space at the output in [`Notice::Settled`].
+    /// All notices, with the output space in [`Notice::Settled`].
     StaysAndSpace,
 }
 
 impl Switched {
-    /// Whether notices about packets in switches are wanted.
+    /// Returns whether notices about packets in switches are needed.
     #[inline]
     pub const fn are_stays(self) -> bool {
         !matches!(self, Self::Nothing)
     }
 
-    /// Whether the space at outputs is wanted.
+    /// Returns whether the space at outputs is needed.
     #[inline]
     pub const fn is_space(self) -> bool {
         matches!(self, Self::StaysAndSpace)
     }
 }
 
-/// Packets for which a notice is wanted.
+/// Packets for which a notice is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Which {
-    /// No packet.
+    /// No packets.
     #[default]
     None,
     /// First packet of each message.
@@ -254,7 +254,7 @@ pub enum Which {
 }
 
 impl Which {
-    /// Whether a notice is wanted for this packet.
+    /// Returns whether a notice is needed for this packet.
     #[inline]
     pub const fn has(self, packet: &Packet) -> bool {
         match self {

@@ -1,20 +1,20 @@
-//! Packets: the unit that moves through the fabric.
+//! Packets: the units that move through the fabric.
 //!
 //! ```text
 //!   data      payload of a message, which travels as one packet or as several segments
 //!   ACK       acknowledges data packets, and reports which were marked
-//!   signal    a request for the admission of a stream, or a reply to one
+//!   signal    a stream's request for admission, or a reply to it
 //!   control   other exchanges of adapters and switches
 //! ```
 //!
-//! Only data packets belong to a message, by its slot; all use wire, buffers, lanes and routes
-//! likewise.
+//! Only data packets belong to a message. All packets use wire, buffers, lanes and routes alike.
 
 use crate::{ClassId, FlowId, MessageSlot, PathId, Signal};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
-/// Priority of a packet at hosts and, with some arbiters, at switches; a higher level goes first.
+/// Priority of a packet at hosts and, with some arbiters, at switches. Higher levels are served
+/// first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Priority(u8);
 
@@ -22,12 +22,12 @@ impl Priority {
     /// Number of levels.
     pub const LEVELS: u8 = 8;
 
-    /// Priority of a level, from 0, the lowest; `None` beyond the highest.
+    /// Returns the priority of a level, from 0, the lowest; `None` above the highest level.
     pub const fn new(level: u8) -> Option<Self> {
         if level < Self::LEVELS { Some(Self(level)) } else { None }
     }
 
-    /// Level.
+    /// Returns the level, from 0.
     pub const fn level(self) -> usize {
         self.0 as usize
     }
@@ -36,18 +36,18 @@ impl Priority {
 /// Contents of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Payload of the message in a slot.
+    /// Payload of the message in this slot.
     Data(MessageSlot),
     /// Acknowledgement of data packets of its flow.
     Ack {
-        /// Number of packets acknowledged.
+        /// Number of acknowledged packets.
         packets: u32,
         /// Number of acknowledged packets that were marked.
         marked: u32,
     },
-    /// Signal of admission control.
+    /// Admission control signal.
     Signal(Signal),
-    /// A control packet: neither message nor acknowledgement.
+    /// Control packet, without message or acknowledgement.
     Control,
 }
 
@@ -57,9 +57,9 @@ pub enum Content {
 pub struct Packet {
     /// Contents.
     pub content: Content,
-    /// Traffic class; of an acknowledgement, that of its packets.
+    /// Traffic class; for an acknowledgement, the class of the acknowledged packets.
     pub class: ClassId,
-    /// Flow, if tracked; of an acknowledgement, that of its packets.
+    /// Flow, if tracked; for an acknowledgement, the flow of the acknowledged packets.
     pub flow: Option<FlowId>,
     /// Source endpoint.
     pub source: EndpointId,
@@ -69,17 +69,17 @@ pub struct Packet {
     pub payload_bytes: u32,
     /// Priority level.
     pub priority: Priority,
-    /// Path that it takes.
+    /// Path of the packet.
     pub path_id: PathId,
-    /// VC class, which determines the lanes.
+    /// VC class, which determines the permitted lanes.
     pub vc_class: VcClass,
-    /// Whether it is the first data packet of its message.
+    /// Whether this is the first data packet of its message.
     pub is_first: bool,
-    /// Whether it is the last packet of a stream and releases the reservation.
+    /// Whether this is the last packet of a stream, which releases the reservation.
     pub is_last_of_stream: bool,
     /// Congestion mark set by switches.
     pub mark: bool,
-    /// Whether a channel failed during its transmission: its destination discards it.
+    /// Whether a channel failed during transmission; the destination then discards the packet.
     pub is_bad: bool,
 }
 

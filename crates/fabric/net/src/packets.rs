@@ -6,9 +6,9 @@
 //!   input port 2   lane 0  [ p5 ]     ─┘                       └─► output 3
 //! ```
 //!
-//! A packet takes all its space in the next input buffer when it starts at the sender, and returns
-//! it when its tail has left: virtual cut-through (Kermani and Kleinrock 1979). Timing:
-//! `docs/concepts/timing-packets.md`.
+//! A packet occupies its whole space in the next input buffer when it starts at the sender, and
+//! releases the space when its tail has left: virtual cut-through (Kermani and Kleinrock 1979).
+//! Timing: `docs/concepts/timing-packets.md`.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III and table I; credits: InfiniBand
 //! Architecture Specification, Volume 1, section 7.9.
@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 /// Unit of buffers and credits, in bytes.
 pub const BLOCK_BYTES: u32 = 64;
 
-/// Capacity of a buffer by lane, in blocks of [`BLOCK_BYTES`]; 0 for absent lanes.
+/// Buffer capacity of each lane, in blocks of [`BLOCK_BYTES`]; 0 for absent lanes.
 pub type LaneBlocks = [u32; LANES_MAX as usize];
 
-/// Number of packets of a switch's input port that may leave at the same time.
+/// Number of packets that may leave a switch's input port at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Read {
@@ -33,12 +33,12 @@ pub enum Read {
     #[default]
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 6"))]
     Any,
-    /// One: others wait until its tail has left, even those for other outputs.
+    /// One: other packets of the port wait until its tail has left, even for different outputs.
     #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"when crossbar is busy\""))]
     One,
 }
 
-/// Packets that count as overtaken when a later one starts before them.
+/// Packets that count as overtaken when a later packet starts before them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Among {
@@ -46,17 +46,17 @@ pub enum Among {
     #[default]
     #[schemars(extend("x-source" = "Santos et al. 2002, table I; that it is of one output is ours"))]
     SameOutput,
-    /// Packets in the same buffer for any output.
+    /// Packets in the same buffer, for any output.
     #[schemars(extend("x-source" = "ours, another reading of Santos et al. 2002, table I"))]
     AnyOutput,
 }
 
-/// Bound on overtaking.
+/// Limit on overtaking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OvertakingPlan {
-    /// Number of times that a packet may be overtaken; then later packets wait for it.
+    /// Number of times that a packet may be overtaken before later packets must wait for it.
     pub at_most: u32,
-    /// Packets whose overtaking counts.
+    /// Packets that count as overtaken.
     pub among: Among,
 }
 
@@ -65,43 +65,43 @@ pub struct OvertakingPlan {
 pub struct PacketsPlan {
     /// Header and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Time from the arrival of the first byte to the earliest start on the output; at least one
-    /// byte time of every channel.
+    /// Time from the arrival of the first byte to the earliest start on the output. At least the
+    /// serialisation time of one byte on every channel.
     pub forwarding_delay: Span,
-    /// Minimum time between the readings of two heads at an input port.
+    /// Minimum time between reading two packet heads at the same input port.
     pub head_interval: Span,
-    /// Capacity of an input buffer.
+    /// Capacity of each input buffer.
     pub buffer_blocks: LaneBlocks,
-    /// Capacity of output buffers, if outputs have their own.
+    /// Capacity of each output buffer; `None` without output buffers.
     pub output_blocks: Option<LaneBlocks>,
-    /// Number of packets of an input port that may leave at once.
+    /// Number of packets of an input port that may leave at the same time.
     pub read: Read,
-    /// Bound on overtaking.
+    /// Limit on overtaking.
     pub overtaking: OvertakingPlan,
-    /// Time from the arrival of a credit update to its effect.
+    /// Time from the arrival of a credit update until it takes effect.
     pub credit_delay: Span,
     /// Random loss of credit updates, if any.
     pub credit_loss: Option<CreditLossPlan>,
-    /// Pauses of lanes by receivers, instead of credits.
+    /// Receiver-requested pauses of lanes, instead of credits.
     pub pauses: Option<PausesPlan>,
     /// Arbitration among the packets for an output.
     pub arbitration: Arbitration,
 }
 
 impl PacketsPlan {
-    /// Bytes of a packet on the wire.
+    /// Returns the bytes of a packet on the wire.
     #[inline]
     pub const fn wire_bytes(&self, payload_bytes: u32) -> u64 {
         payload_bytes as u64 + self.overhead_bytes as u64
     }
 
-    /// Blocks that a packet takes in a buffer.
+    /// Returns the blocks that a packet occupies in a buffer.
     #[inline]
     pub const fn blocks(wire_bytes: u64) -> u64 {
         wire_bytes.div_ceil(BLOCK_BYTES as u64)
     }
 
-    /// Capacity of an input over all lanes, in bytes.
+    /// Returns the capacity of an input over all lanes, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let blocks: u64 = self.buffer_blocks.iter().copied().map(u64::from).sum();
         blocks * u64::from(BLOCK_BYTES)

@@ -1,12 +1,12 @@
-//! Pauses of lanes: flow control of whole packets without credits.
+//! Lane pauses: flow control of whole packets without credits.
 //!
 //! ```text
 //!   0 ......... resume ......... pause ........................ capacity
-//!               go on            pause │ headroom: bytes that still arrive
+//!               resume           pause │ headroom: bytes that still arrive
 //! ```
 //!
-//! Source: IEEE 802.1Qbb, priority-based flow control; the response time is IEEE 802.3, 31B.3.7.
-//! Timing: `docs/concepts/timing-packets.md`.
+//! Source: IEEE 802.1Qbb, priority-based flow control; response time: IEEE 802.3, 31B.3.7. Timing:
+//! `docs/concepts/timing-packets.md`.
 
 use crate::ChannelPlan;
 use gingham_kernel::Span;
@@ -15,25 +15,25 @@ use gingham_topology::routing::LANES_MAX;
 /// Thresholds and timing of pauses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PausesPlan {
-    /// Fill level above which a receiver requests a pause, in bytes, by lane.
+    /// For each lane: fill level in bytes above which a receiver requests a pause.
     pub pause_bytes: [u64; LANES_MAX as usize],
-    /// Highest fill level that ends a pause, in bytes, by lane; at most `pause_bytes`.
+    /// For each lane: highest fill level in bytes that ends a pause; at most `pause_bytes`.
     pub resume_bytes: [u64; LANES_MAX as usize],
-    /// Bytes of a pause frame on the wire; at least 1.
+    /// Wire bytes of a pause frame, at least 1.
     pub frame_bytes: u32,
-    /// Time from the arrival of a pause frame to its effect.
+    /// Time from the arrival of a pause frame until it takes effect.
     pub response_time: Span,
 }
 
 impl PausesPlan {
-    /// Time from a pause request to its effect at the sender; `back` is the channel from receiver
-    /// to sender.
+    /// Returns the time from a pause request to its effect at the sender; `back` is the channel
+    /// from receiver to sender.
     pub fn effect_delay(&self, back: &ChannelPlan) -> Span {
         back.delay + back.bytes.of(self.frame_bytes.into()) + self.response_time
     }
 
-    /// Maximum number of bytes above the threshold, with packets of `shortest` to `longest` bytes
-    /// on the wire.
+    /// Returns the maximum number of bytes that a buffer must hold above the pause threshold, for
+    /// packets of `shortest` to `longest` wire bytes.
     pub fn headroom_bytes(
         &self,
         channel: &ChannelPlan,
@@ -47,7 +47,7 @@ impl PausesPlan {
             let packets = within.as_ps() / channel.bytes.of(shortest).as_ps().max(1) + 1;
             Span::from_ps(packets.div_ceil(2))
         };
-        // Byte k of packets without a gap starts within that time, k from 0.
+        // Back-to-back bytes, numbered from 0, start within this time.
         let before_the_last = channel.bytes.started(within + rounded) - 1;
         before_the_last + longest
     }
@@ -71,15 +71,15 @@ mod tests {
             frame_bytes: 84,
             response_time: Span::from_ps(60),
         };
-        // R = 25 + 10 + (40 + 840 + 60) = 975 ps: byte 97 starts at 970.
+        // R = 25 + 10 + (40 + 840 + 60) = 975 ps; byte 97 starts at 970 ps.
         let [forth, back] = [channel(655_360, 25), channel(655_360, 40)];
         assert_eq!(plan.headroom_bytes(&forth, &back, [1, 64]), 97 + 64);
-        // With 5 ps less, byte 97 would start exactly at the pause.
+        // With a 5 ps shorter delay, byte 97 would start exactly when the pause takes effect.
         let shorter = channel(655_360, 35);
         assert_eq!(plan.headroom_bytes(&forth, &shorter, [1, 64]), 96 + 64);
-        // A byte of 1.5 ps takes 2, three take 5 and never less than 4.5: R = 25 + 2 + 940 = 967 ps
-        // and 967 / 15 = 64 packets of ten bytes, and one more, half a picosecond each: byte k at
-        // 1.5 k < 999.5.
+        // A byte of 1.5 ps occupies 2 ps, and three bytes 5 ps (never less than 4.5 ps). R = 25 + 2
+        // + 940 = 967 ps holds 967 / 15 = 64 packets of ten bytes and one more, each with up to 0.5
+        // ps of rounding: byte k starts at 1.5 k < 999.5 ps.
         let odd = channel(98_304, 25);
         assert_eq!(plan.headroom_bytes(&odd, &back, [10, 64]), 666 + 64);
     }

@@ -1,4 +1,4 @@
-//! The plan: everything that a simulation needs, typed and in integers, with names resolved.
+//! The plan: a complete, typed description of a run, in integers and with names resolved.
 
 use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
@@ -28,19 +28,19 @@ pub struct Ends {
 pub struct ClassPlan {
     /// Name, for results and for random streams.
     pub name: String,
-    /// Period in which messages are created.
+    /// Half-open interval in which messages are created.
     pub active: Range<Time>,
-    /// Priority of its packets.
+    /// Packet priority.
     pub priority: Priority,
-    /// VC class of its packets; `None` uses that of each pair.
+    /// VC class of packets; `None` uses the VC class of each endpoint pair.
     pub vc_class: Option<VcClass>,
     /// Segmentation of messages into packets.
     pub segmentation: SegmentationPlan,
-    /// Policing at hosts; `None` is unlimited.
+    /// Policing at hosts; `None`: unlimited.
     pub policing: Option<PolicingPlan>,
-    /// Window of each flow; `None` is unlimited.
+    /// Window of each flow; `None`: unlimited.
     pub window: Option<WindowPlan>,
-    /// Rate limit of each flow; `None` is unlimited.
+    /// Rate limit of each flow; `None`: unlimited.
     pub rate_limit: Option<RateLimitPlan>,
     /// Posting of messages to the adapter.
     pub post: PostPlan,
@@ -49,45 +49,45 @@ pub struct ClassPlan {
 }
 
 impl ClassPlan {
-    /// Whether messages are created independently of the network's progress; otherwise the class
-    /// cannot offer more than is accepted.
+    /// Returns whether messages are created independently of the network's progress. Otherwise the
+    /// offered load cannot exceed the accepted load.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
     }
 
-    /// Class to whose messages it replies, if any.
+    /// Returns the class to which this class replies, if any.
     pub fn replied(&self) -> Option<ClassId> {
         Some(self.sources.first()?.replies()?.to)
     }
 
-    /// Sending endpoints, each once, in the order of their first sources.
+    /// Returns the sending endpoints without repetition, in the order of their first sources.
     pub fn senders(&self) -> impl Iterator<Item = EndpointId> {
         let first =
             |index: &usize| self.sources[*index].stream().is_none_or(|stream| stream.number == 0);
         (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
-    /// Whether packets may wait for anything but their link, which requires a queue for each flow.
+    /// Returns whether packets may wait for more than their link, so that each flow needs a queue.
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
         is_delayed || self.window.is_some() || self.rate_limit.is_some()
     }
 
-    /// Period in which all sources are active.
+    /// Returns the interval in which all sources are active.
     pub fn all_active(&self) -> Range<Time> {
         let later = self.sources.iter().map(SourcePlan::later_max).max().unwrap_or(Span::ZERO);
         self.active.start + later..self.active.end
     }
 
-    /// Priorities of its packets and their acknowledgements.
+    /// Returns the priorities of packets and of their acknowledgements.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
         let of_acks = self.window.as_ref().map(|window| window.ack.priority);
         std::iter::once(self.priority).chain(of_acks)
     }
 
-    /// Maximum payload of a packet in bytes; `switches` returns the number of switches on the
-    /// route, and is called only if needed.
+    /// Returns the maximum payload of a packet in bytes. `switches` returns the number of switches
+    /// on the route, and is called only if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
@@ -95,10 +95,10 @@ impl ClassPlan {
         policed.min(self.segmentation.longest_bytes(switches))
     }
 
-    /// Maximum payload of a packet over all paths, for a message of `message_bytes`.
+    /// Returns the maximum payload over all paths of a packet, for a message of `message_bytes`.
     pub fn longest_anywhere_bytes(&self, message_bytes: u32) -> u32 {
         let longest = match &self.segmentation {
-            // The list need not increase with the switches.
+            // The list need not increase with the number of switches.
             SegmentationPlan::ByHops(list) => {
                 (1..=list.len()).map(|switches| self.longest_packet_bytes(|| switches)).max()
             }
@@ -125,27 +125,28 @@ pub enum Quantity {
     Hops,
 }
 
-/// Start and end of the window (`docs/concepts/measurement.md`); the first rule that holds ends it.
+/// Start and end of the measurement window (`docs/concepts/measurement.md`). The first end rule
+/// that is satisfied ends the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StopPlan {
     /// Latest end of the window.
     pub time: Time,
-    /// Start of the window, rounded up to a section boundary; `None` lets MSER-5 find it.
+    /// Start of the window, rounded up to a section boundary; `None` determines it by MSER-5.
     pub warm_up: Option<Time>,
     /// Relative half-width of the confidence intervals of all classes at which the window ends.
     pub relative_width: Option<f64>,
-    /// Quantity to which these intervals apply.
+    /// Quantity of these confidence intervals.
     pub quantity: Quantity,
     /// Number of delivered messages of all classes, created in the window, at which the window
     /// ends.
     pub messages: Option<u64>,
-    /// Time after the window in which its undelivered messages may still arrive.
+    /// Time after the window for the arrival of its undelivered messages.
     pub follow: Span,
 }
 
 impl StopPlan {
     /// Returns a plan with a window that ends at `time`, an automatic warm-up, and a tenth of
-    /// `time` for following.
+    /// `time` for late arrivals.
     pub const fn at(time: Time) -> Self {
         Self {
             time,
@@ -157,13 +158,13 @@ impl StopPlan {
         }
     }
 
-    /// Last instant that may be simulated.
+    /// Returns the latest time that may be simulated.
     pub fn latest_end(&self) -> Time {
         self.time + self.follow
     }
 }
 
-/// Selection of individual records of messages.
+/// Selection of individual message records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptMessages {
@@ -172,22 +173,22 @@ pub enum KeptMessages {
     /// A uniform sample.
     #[default]
     Sample,
-    /// All, in a buffer that the caller empties between calls of `advance`.
+    /// All messages, in a buffer that the caller empties between calls of `advance`.
     All,
 }
 
 /// Data recorded in addition to sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeasurePlan {
-    /// Kept records of messages.
+    /// Message records to keep.
     pub messages: KeptMessages,
     /// Maximum size of a sample.
     pub sample_size: usize,
-    /// Step width of the series; `None` uses slices.
+    /// Step width of the time series; `None` uses slices.
     pub step: Option<Span>,
     /// Whether every flow is counted.
     pub flows: bool,
-    /// Interval between searches for congestion trees; `None` for never.
+    /// Interval between searches for congestion trees; `None`: no searches.
     pub tree_step: Option<Span>,
 }
 
@@ -200,12 +201,12 @@ pub struct FollowPlan {
     pub channels: Vec<ChannelId>,
     /// Step width; not zero if anything is followed.
     pub step: Span,
-    /// Number of steps in a centred mean, odd.
+    /// Number of steps in a centred moving mean; odd.
     pub window_steps: u32,
 }
 
 impl FollowPlan {
-    /// Whether nothing is followed.
+    /// Returns whether nothing is followed.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty() && self.channels.is_empty()
     }
@@ -228,19 +229,20 @@ impl Default for MeasurePlan {
 pub struct Plan {
     /// Root seed of all random streams.
     pub seed: u64,
-    /// Fabric.
+    /// Nodes and cables of the network.
     pub fabric: Fabric,
     /// Paths, and the selection among them.
     pub routing: RoutingScheme,
     /// Parameters of in-transit hosts.
     pub in_transit: InTransitPlan,
-    /// Channel adapters, for posted messages; without them every message is queued at its creation.
+    /// Channel adapters for posted messages; without them, messages are queued when they are
+    /// created.
     pub adapters: Option<AdapterPlan>,
     /// Admission control of streams, if any.
     pub admission: Option<Arc<AdmissionPlan>>,
-    /// Network events, without those that streams draw.
+    /// Network events, except those that streams draw.
     pub events: NetworkEvents,
-    /// Channels by [`ChannelId`].
+    /// Properties of the channels, by [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
     /// Lanes of every channel.
     pub lanes: LanePlan,
@@ -248,20 +250,20 @@ pub struct Plan {
     pub switching: Switching,
     /// Traffic classes by [`ClassId`].
     pub classes: Vec<ClassPlan>,
-    /// End of the window.
+    /// Start and end of the measurement window.
     pub stop: StopPlan,
-    /// Recorded data.
+    /// Data to record.
     pub measure: MeasurePlan,
     /// Followed flows and channels.
     pub follow: FollowPlan,
     /// Congestion marking, if any.
     pub marking: Option<Marking>,
-    /// Probe, for comparing two simulations.
+    /// Test probe, for comparing two simulations.
     pub probe: Option<ProbePlan>,
 }
 
 impl Plan {
-    /// Returns both ends of a channel.
+    /// Returns both ports of a channel.
     pub fn ends(&self, channel: ChannelId) -> Ends {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
     }
@@ -271,17 +273,17 @@ impl Plan {
         std::iter::successors(Some(class), |id| self.classes[id.index()].replied())
     }
 
-    /// Last class of [`Self::reply_chain`].
+    /// Returns the last class of [`Self::reply_chain`].
     pub fn reply_root(&self, class: ClassId) -> ClassId {
         self.reply_chain(class).last().unwrap_or(class)
     }
 
-    /// Time of a byte on a channel, in picoseconds.
+    /// Returns the serialisation time per byte of a channel, in picoseconds.
     pub fn byte_ps(&self, channel: ChannelId) -> f64 {
         self.switching.byte_ps(self.channel(channel))
     }
 
-    /// VC class of a packet of a class between two endpoints.
+    /// Returns the VC class of a class's packets between two endpoints.
     pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
         let of_pair = || self.lanes.allowed.vc_class_of_pair(source, destination);
         self.classes[class.index()].vc_class.unwrap_or_else(of_pair)
@@ -293,12 +295,12 @@ impl Plan {
         format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
-    /// Lanes that a class may use anywhere.
+    /// Returns the lanes that a class may use on any channel.
     pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
         self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
     }
 
-    /// Scheduler of the arbiter at a place, if there is one.
+    /// Returns the scheduler of a kind of arbiter, if the network has that kind.
     pub fn arbiter(&self, place: ArbiterPlace) -> Option<&Scheduler> {
         match place {
             ArbiterPlace::CrossbarInput => self.switching.crossbar_input(),
@@ -308,13 +310,13 @@ impl Plan {
         }
     }
 
-    /// Whether lane weights at a place can change during a run.
+    /// Returns whether an arbiter's lane weights can change during a run.
     pub fn can_weigh(&self, place: ArbiterPlace) -> bool {
         self.arbiter(place).is_some_and(Scheduler::can_change)
     }
 
-    /// Whether a channel has an arbiter of this kind: at its end for crossbar inputs, otherwise at
-    /// its start.
+    /// Returns whether a channel has an arbiter of this kind: at its receiver for crossbar inputs,
+    /// otherwise at its sender.
     pub fn has_place(&self, place: ArbiterPlace, channel: ChannelId) -> bool {
         let Ends { source, target } = self.ends(channel);
         match place {
@@ -324,26 +326,27 @@ impl Plan {
         }
     }
 
-    /// Whether a node forwards packets.
+    /// Returns whether a node forwards packets.
     pub fn is_switch(&self, node: NodeId) -> bool {
         self.fabric.node(node).is_switch()
     }
 
-    /// Highest priority of any class, acknowledgement or signal.
+    /// Returns the highest priority of any class, acknowledgement or signal.
     pub fn highest_priority(&self) -> Priority {
         let of_classes = self.classes.iter().flat_map(ClassPlan::priorities);
         let of_signals = self.admission.as_ref().map(|admission| admission.priority);
         of_classes.chain(of_signals).max().unwrap_or_default()
     }
 
-    /// Whether packets may have no message, or wait at a host for anything but their link.
+    /// Returns whether packets may have no message, or wait at a host for more than their link.
     pub fn is_controlled(&self) -> bool {
         self.probe.is_some()
             || self.admission.is_some()
             || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
-    /// Whether a finite buffer is at the end of a channel; hosts that accept everything have none.
+    /// Returns whether the receiver of a channel has a finite buffer; hosts that accept every
+    /// packet have none.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
         let target = self.ends(channel).target.node;
         let is_held = self.is_switch(target)
@@ -351,7 +354,7 @@ impl Plan {
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 
-    /// Capacity of the buffer at the end of a channel over all lanes; 0 without one.
+    /// Returns the capacity of the receiver's buffer in flits over all lanes; 0 without a buffer.
     pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
         if self.has_buffer(channel) {
             self.switching.buffer_flits(self.channel(channel))
@@ -360,12 +363,12 @@ impl Plan {
         }
     }
 
-    /// Returns timing and buffer of a channel.
+    /// Returns timing and buffering of a channel.
     pub fn channel(&self, channel: ChannelId) -> &ChannelPlan {
         &self.channels[channel.index()]
     }
 
-    /// All streams with their classes, in the order of [`crate::StreamId`].
+    /// Returns all streams with their classes and sources, in the order of [`crate::StreamId`].
     pub fn streams(&self) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
         let of_class = |(index, class)| {
             let sources: &[SourcePlan] = Self::sources_of(class);
@@ -380,8 +383,8 @@ impl Plan {
         &class.sources
     }
 
-    /// Offered load of a sending class, as a fraction of the links of its sources; `None` for
-    /// backlogged classes, schedules and replies.
+    /// Returns the offered load of a sending class, as a fraction of the link rates of its sources;
+    /// `None` for backlogged classes, schedules and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
         let class = &self.classes[class.index()];
         let byte_ps = |endpoint: EndpointId| self.byte_ps(self.fabric.endpoint_channel(endpoint));

@@ -1,29 +1,30 @@
-//! Policing: token buckets limit the traffic of a host in a class.
+//! Policing: token buckets limit a host's traffic in a class.
 //!
 //! ```text
-//!                 tokens flow in at the rate, one for a byte of payload
+//!                 tokens flow in at the rate, one per payload byte
 //!                        │
 //!   burst  ─ ─ ─ ─ ─ ─ ┌─┴─┐                   drop, demote: checked once, when a message is created
-//!                      │ ~ │ ◄── bytes? ───     delay: checked for each packet, in its turn
+//!                      │ ~ │ ◄── bytes? ───     delay: checked for each packet, before it is sent
 //!                      └─┬─┘
 //!              conforming│ takes its tokens; excess takes none
 //! ```
 //!
-//! A bucket starts full. A message or packet with more bytes than tokens is **excess**: it waits,
-//! is dropped, or is sent as another class. The length of worms is bounded as well.
+//! A bucket starts full. A message or packet with more bytes than the bucket has tokens is
+//! **excess**: it waits, is dropped, or is sent in another class. The maximum packet length is
+//! limited as well.
 //!
 //! Source: Kwan et al. 1996, section 5 ("a policing algorithm at each host that restricts the
 //! amount of high priority data that can be transmitted over some period of time", and "a limit on
 //! the high priority worm length"), as generic cell rate algorithm, virtual scheduling (ITU-T
-//! I.371, 1993, annex 1): the instant when the bucket is full again is stored, and only the rate is
-//! rounded, once.
+//! I.371, 1993, annex 1). The state is the time at which the bucket will be full again, so that
+//! only the rate is rounded, once.
 //!
 //! Invariant: at most `rate x t + burst` conforming bytes in any interval of length `t`.
 
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
 
-/// Bytes whose tokens flow in within [`PolicingPlan::refill`]: 64 KiB.
+/// Number of tokens that flow in during [`PolicingPlan::refill`]: 64 KiB.
 pub const REFILL_BYTES: u64 = 1 << REFILL_BITS;
 const REFILL_BITS: u32 = 16;
 
@@ -33,22 +34,22 @@ pub enum Conformance {
     /// The message was not affected.
     #[default]
     Conforming,
-    /// A packet had to wait for tokens.
+    /// A packet of the message had to wait for tokens.
     Delayed,
-    /// The message was sent as another class.
+    /// The message was sent in another class.
     Demoted,
     /// The message was not sent.
     Dropped,
 }
 
-/// Treatment of excess.
+/// Treatment of excess traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Excess {
-    /// Excess waits for tokens.
+    /// Waits for tokens.
     Delay,
-    /// Excess is dropped.
+    /// Is dropped.
     Drop,
-    /// Excess is sent as this class.
+    /// Is sent in this class.
     Demote(ClassId),
 }
 
@@ -57,28 +58,28 @@ pub enum Excess {
 pub struct PolicingPlan {
     /// For each source: time in which [`REFILL_BYTES`] tokens flow in.
     pub refill: Box<[Span]>,
-    /// Capacity of the bucket.
+    /// Capacity of the bucket in tokens, one per byte.
     pub burst_bytes: u32,
-    /// Maximum payload of a packet.
+    /// Maximum payload of a packet in bytes.
     pub longest_bytes: u32,
-    /// Treatment of excess.
+    /// Treatment of excess traffic.
     pub excess: Excess,
 }
 
 impl PolicingPlan {
-    /// Creates a full bucket for a source.
+    /// Creates a full bucket for a source, given by its index in the class.
     pub fn bucket(&self, source: usize) -> TokenBucket {
         TokenBucket::full(self.refill[source], self.burst_bytes)
     }
 }
 
-/// Token bucket, with a token per byte. Time is in units of 2^-16 ps; a token takes a whole number
-/// of them.
+/// Token bucket with one token per byte. Times are in units of 2^-16 ps, so that the time per token
+/// is an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucket {
     token_parts: u64,
     burst_bytes: u32,
-    /// Instant when the bucket is full again if nothing more is taken.
+    /// Time at which the bucket is full again if no more tokens are taken.
     full_at_parts: u128,
 }
 
@@ -88,13 +89,13 @@ impl TokenBucket {
         Self { token_parts: refill.as_ps(), burst_bytes, full_at_parts: 0 }
     }
 
-    /// Whether it has tokens for `bytes` bytes `now`.
+    /// Returns whether the bucket has tokens for `bytes` bytes `now`.
     pub fn holds(&self, now: Time, bytes: u32) -> bool {
         bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
     }
 
-    /// First instant from `now` on with tokens for `bytes` bytes, which must not exceed the
-    /// capacity.
+    /// Returns the first time, not before `now`, with tokens for `bytes` bytes, which must not
+    /// exceed the capacity.
     pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
         assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
         let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
@@ -107,7 +108,7 @@ impl TokenBucket {
         self.full_at_parts = self.full_at_parts.max(parts(now)) + self.cost_parts(bytes);
     }
 
-    /// Time until the bucket is full, minus the time for tokens not needed, in units of 2^-16 ps.
+    /// Returns the wait for tokens for `bytes` bytes, in units of 2^-16 ps.
     fn parts_until(&self, now: Time, bytes: u32) -> u128 {
         let until_full = self.full_at_parts.saturating_sub(parts(now));
         until_full.saturating_sub(self.cost_parts(self.burst_bytes - bytes))
@@ -133,18 +134,18 @@ mod tests {
 
     #[test]
     fn token_bucket_refills_exactly_to_the_picosecond() {
-        // A tenth of 160 MB/s: 62,500 ps a byte. 100 B of burst.
+        // A tenth of 160 MB/s is 62,500 ps per byte. The burst is 100 B.
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 62_500), 100);
         assert!(bucket.holds(at(0), 100) && !bucket.holds(at(u64::MAX), 101));
         bucket.take(at(0), 60);
-        // 40 are left; 20 more take 1,250,000 ps.
+        // 40 tokens are left; 20 more take 1,250,000 ps.
         assert_eq!(bucket.holds_at(at(0), 40), at(0));
         assert_eq!(bucket.holds_at(at(0), 60), at(1_250_000));
         assert!(!bucket.holds(at(1_249_999), 60) && bucket.holds(at(1_250_000), 60));
         assert_eq!(bucket.holds_at(at(1_000_000), 60), at(1_250_000));
         assert_eq!(bucket.holds_at(at(2_000_000), 60), at(2_000_000));
         bucket.take(at(1_250_000), 60);
-        // Empty: full after the time of 100 bytes.
+        // The bucket is empty; it is full again after 100 byte times.
         assert_eq!(bucket.holds_at(at(1_250_000), 1), at(1_312_500));
         assert_eq!(bucket.holds_at(at(1_250_000), 100), at(7_500_000));
         bucket.take(at(50_000_000), 100);
@@ -155,10 +156,10 @@ mod tests {
     fn fractional_refill_time_accumulates_no_error() {
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 5 / 2), 4);
         bucket.take(at(0), 4);
-        // Three tokens after 7.5 ps: at 8, with a fifth of another.
+        // Three tokens are available after 7.5 ps, thus at 8 ps, with a fifth of the fourth token.
         assert_eq!(bucket.holds_at(at(0), 3), at(8));
         bucket.take(at(8), 3);
-        // Four in all after 10 ps, five after 12.5, six after 15.
+        // The fourth token arrives at 10 ps, the fifth at 12.5 ps, the sixth at 15 ps.
         assert_eq!(bucket.holds_at(at(8), 1), at(10));
         assert_eq!(bucket.holds_at(at(8), 2), at(13));
         assert_eq!(bucket.holds_at(at(8), 3), at(15));

@@ -3,14 +3,14 @@
 //! ```text
 //!   created ─► post ─┬─ a credit is free ─► accepted ─► copied by DMA ─► queue of its lanes ─► link
 //!                    │                        │ posted                                          │
-//!                    └─ none is: waits, or    └───────────── a credit ◄── the tail has left ◄────┘
+//!                    └─ no credit: waits, or  └───────────── credit returns ◄── tail has left ◄─┘
 //!                       is posted again
 //! ```
 //!
-//! A **credit** is space for one message in the send buffer (a completion) and returns when the
+//! A **credit** is space for one message in the send buffer. It returns (a completion) when the
 //! message's tail has left the adapter. Without congestion control all messages of an adapter share
-//! one pool; with credit-based congestion control every class of a host, or every flow, has its
-//! own.
+//! one pool; with credit-based congestion control every class of a host, or every flow, has its own
+//! pool.
 //!
 //! Source: Yum et al. 2002, sections 3.2 (queue pairs, DMA, completion queues, priority by class)
 //! and 4.2 (credits); our reading: `docs/concepts/channel-adapters.md`.
@@ -33,7 +33,7 @@ use gingham_topology::routing::VcClass;
 pub struct AdapterPlan {
     /// Capacity of the send buffer in messages, at least 1.
     pub send_buffer: u32,
-    /// DMA engine that copies messages into the send buffer; `None`: they enter at once.
+    /// DMA engine that copies messages into the send buffer; `None`: no copying time.
     pub dma: Option<DmaPlan>,
     /// Injection throttling.
     pub throttle: Option<ThrottlePlan>,
@@ -42,14 +42,14 @@ pub struct AdapterPlan {
 /// DMA engine, which copies one message at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DmaPlan {
-    /// Time before the first byte is copied.
+    /// Set-up time before the first byte of a message is copied.
     pub setup: Span,
-    /// Time to copy [`REFILL_BYTES`] bytes.
+    /// Copying time of [`REFILL_BYTES`] bytes.
     pub refill: Span,
 }
 
 impl DmaPlan {
-    /// Time to copy a message, rounded up to a picosecond.
+    /// Returns the time to copy a message, rounded up to 1 ps.
     pub fn time_of(self, payload_bytes: u32) -> Span {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let copied = parts.div_ceil(u128::from(REFILL_BYTES));
@@ -60,16 +60,16 @@ impl DmaPlan {
 /// Posting of a class's messages.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PostPlan {
-    /// Credits that a message needs.
+    /// Credits that messages need.
     pub credits: Credits,
-    /// Treatment of a message without a credit.
+    /// Treatment of messages without a credit.
     pub refused: Refused,
-    /// Selection of a message's lane.
+    /// Lane selection for messages.
     pub lane: LaneChoice,
 }
 
 impl PostPlan {
-    /// Whether the flows of the class must be distinguished.
+    /// Returns whether posting distinguishes the flows of the class.
     pub const fn is_by_flow(&self) -> bool {
         matches!(self.credits, Credits::OfFlow(_)) || matches!(self.lane, LaneChoice::OfFlow(_))
     }
@@ -78,24 +78,24 @@ impl PostPlan {
 /// Credits for messages of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Credits {
-    /// Credits of the send buffer, shared by all classes.
+    /// Send buffer credits, shared by all classes.
     #[default]
     OfBuffer,
-    /// None: messages need no credit.
+    /// Messages need no credit.
     Exempt,
-    /// Credits of the class at the host, by endpoint.
+    /// Credits of the class at a host, by endpoint.
     OfClass(Box<[u32]>),
-    /// Credits of the flow, by source endpoint.
+    /// Credits of each flow, by source endpoint.
     OfFlow(Box<[u32]>),
 }
 
-/// Treatment of a message without a credit.
+/// Treatment of messages without a credit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Refused {
     /// The message waits for a credit.
     #[default]
     Wait,
-    /// The message is posted again at this interval until it gets a credit; by endpoint, not zero.
+    /// The message is posted again at this nonzero interval, by endpoint, until it gets a credit.
     Retry(Box<[Span]>),
 }
 
@@ -105,8 +105,8 @@ pub enum LaneChoice {
     /// Any free lane, at each hop.
     #[default]
     Any,
-    /// Lane drawn at the message's creation, among these VC classes with one lane each.
+    /// Lane drawn for each message, among these VC classes with one lane each.
     AtRandom(Box<[VcClass]>),
-    /// Lane drawn with the first message of the flow.
+    /// Lane drawn for the first message of a flow, and used for the whole flow.
     OfFlow(Box<[VcClass]>),
 }

@@ -1,9 +1,9 @@
-//! Work of one endpoint that is due later.
+//! Postponed work of one endpoint.
 
 use gingham_kernel::Time;
 use std::collections::BTreeMap;
 
-/// Work ordered by instant, then by the order in which it was postponed.
+/// Work ordered by due time, then by the order in which it was postponed.
 #[derive(Clone, Debug)]
 pub(crate) struct Postponed<T> {
     due: BTreeMap<(Time, u64), T>,
@@ -22,7 +22,7 @@ impl<T> Postponed<T> {
         self.number += 1;
     }
 
-    /// Takes the next work due at `now` or before.
+    /// Takes the next work due at or before `now`.
     pub(crate) fn take(&mut self, now: Time) -> Option<T> {
         let first = self.due.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())

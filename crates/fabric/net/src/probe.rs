@@ -1,8 +1,8 @@
-//! Probe for comparing two simulations: records every notice in order, and orders control packets
-//! and weights of lanes.
+//! Test probe for comparing two simulations: records every notice in order, and orders control
+//! packets and lane weights.
 //!
-//! Simulations of a plan with equal sequences of notices are equivalent for every mechanism that
-//! uses notices. A probe changes a run, because its packets use wire and buffers.
+//! If two simulations of a plan have equal sequences of notices, every mechanism that uses notices
+//! behaves equally in both. A probe changes the run, because its packets use wire and buffers.
 
 use crate::{ArbiterPlace, Packet, Plan, Weighing};
 use gingham_kernel::Time;
@@ -12,27 +12,27 @@ use std::num::NonZeroU16;
 /// Actions of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Number of received packets for each control packet sent back; 0 for none.
+    /// Number of received packets per control packet sent back; 0: none are sent.
     pub control_every: u64,
-    /// Payload of control packets, also of those from ports 0.
+    /// Payload bytes of control packets, including packets from ports 0.
     pub control_bytes: u32,
-    /// Number of control packets of hosts read at switches for each one diverted to port 0, which
-    /// replies and sends every second one on; 0 for none.
+    /// Number of hosts' control packets read at switches per packet diverted to port 0; 0: none.
+    /// Port 0 replies to each, and forwards every second one.
     pub divert_every: u64,
-    /// Number of received packets for each change of a lane's weight; 0 for none.
+    /// Number of received packets per change of a lane weight; 0: no changes.
     pub weigh_every: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Weights {
-    /// Places with changeable weights.
+    /// Arbiters with adjustable weights.
     places: Vec<(ArbiterPlace, ChannelId)>,
     lanes: u8,
     ordered: usize,
 }
 
-/// Stride over the places, for an irregular order that visits all: a prime above their number in
-/// any test.
+/// Stride over the arbiters, for an irregular order that visits all: a prime greater than their
+/// number in any test.
 const STRIDE: usize = 10_007;
 
 impl Weights {
@@ -47,7 +47,8 @@ impl Weights {
         Self { places, lanes: plan.lanes.count, ordered: 0 }
     }
 
-    /// Next change of weight: weights from 1 to 11, for the lanes of the places in round robin.
+    /// Returns the next weight change: weights from 1 to 11, for lanes and arbiters in a fixed
+    /// order.
     pub(crate) fn next(&mut self) -> Option<Weighing> {
         if self.places.is_empty() {
             return None;
@@ -66,15 +67,16 @@ impl Weights {
 pub struct Noted {
     /// Time of the notice.
     pub time: Time,
-    /// Kind of the notice.
+    /// Kind of notice.
     pub what: &'static str,
-    /// Index of the source, endpoint or channel.
+    /// Index of the source, endpoint or input channel; for samples, the number of their entries.
     pub place: usize,
-    /// Lane, if any.
+    /// Input lane; 0 for notices without a lane.
     pub lane: u8,
-    /// Flits in the buffer when the head was read.
+    /// Flits in the buffer when a head was read; for a packet waiting in a switch, its wire bytes;
+    /// otherwise 0.
     pub waiting_flits: u64,
-    /// Whether there is space for another packet, for [`crate::Notice::Settled`].
+    /// Whether the output has space for another packet, for [`crate::Notice::Settled`].
     pub has_space: Option<bool>,
     /// Packet of the notice, if any.
     pub packet: Option<Packet>,

@@ -1,9 +1,8 @@
-//! State of flows at their destinations: packets received and not yet acknowledged.
+//! State of flows at their destinations: received packets not yet acknowledged.
 
 use crate::FlowId;
 use crate::window::Receipt;
 
-/// Receipts by flow, up to the highest flow with one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receipts {
     by_flow: Vec<Receipt>,

@@ -1,4 +1,4 @@
-//! Routing scheme: the paths of each pair of endpoints, and the decisions that select among them.
+//! Routing scheme: the paths of each endpoint pair, and the selection among them.
 //!
 //! ```text
 //!   at the source   Decision ─► PathId of the packet        by pair, length, draw, contention, load
@@ -10,10 +10,11 @@
 //!   at each switch  SwitchChooser ─► one output of several   adaptive routing
 //! ```
 //!
-//! A path is a list of legs, each to an in-transit host, an intermediate switch or the destination,
-//! by tables or by a route in the packet. Dateline classes begin anew with each leg, and the lanes
-//! of a VC class may be divided among the legs ([`gingham_topology::routing::Lanes::with_legs`]).
-//! With adaptive routing the tables give a set of outputs.
+//! A path is a list of legs, each to an in-transit host, an intermediate switch or the destination.
+//! It follows tables, or a source route in the packet. Dateline classes restart with each leg, and
+//! the lanes of a VC class may be divided among the legs
+//! ([`gingham_topology::routing::Lanes::with_legs`]). With adaptive routing, a table entry is a set
+//! of outputs.
 //!
 //! The deadlock proof covers every selectable path, leg by leg and lane by lane
 //! ([`gingham_topology::routing::prove`]).
@@ -41,21 +42,21 @@ use std::ops::RangeInclusive;
 
 /// Paths of a run, and the selection among them.
 ///
-/// Tables are adaptive if and only if packets select outputs at switches, and there are alternative
-/// paths if and only if hosts select them.
+/// Tables are adaptive if and only if packets select outputs at switches. Alternative paths exist
+/// if and only if hosts select among paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoutingScheme {
-    /// Routes of the direct paths by [`PathId`]: one or two for each pair; two are in source form.
+    /// Routes of the direct paths by [`PathId`]: one or two per pair; two only as source routes.
     pub paths: Vec<Routes>,
-    /// Endpoints at the intermediate switches of alternative paths, drawn with equal probability;
-    /// empty if no decision selects such a path.
+    /// Endpoints at the intermediate switches of alternative paths, drawn with equal probability.
+    /// Empty if no decision selects alternative paths via switches.
     pub vias: Vec<EndpointId>,
     /// Selection among paths, or among outputs at each switch.
     pub decision: Decision,
 }
 
 impl RoutingScheme {
-    /// Largest number of direct paths of a pair.
+    /// Maximum number of direct paths per endpoint pair.
     pub const PATHS_MAX: usize = 2;
 
     /// Returns a scheme without paths via intermediate switches.
@@ -68,17 +69,16 @@ impl RoutingScheme {
         scheme
     }
 
-    /// Scheme with one path for each pair.
+    /// Returns a scheme with one path per endpoint pair.
     pub fn by_pair(routes: Routes) -> Self {
         Self::new(vec![routes], Decision::ByPair)
     }
 
-    /// Returns a scheme with alternative paths via the switches of `vias`, with `routes` in both
-    /// legs.
+    /// Returns a scheme with alternative paths via the switches of `vias`; both legs use `routes`.
     ///
     /// # Panics
-    /// If there are none or too many of them, if the routes are adaptive or lead through in-transit
-    /// hosts, or if hosts do not select paths.
+    /// If `vias` is empty or too long, if the routes are adaptive or lead through in-transit hosts,
+    /// or if hosts do not select paths.
     pub fn over_switches(routes: Routes, vias: Vec<EndpointId>, decision: Decision) -> Self {
         assert!(!vias.is_empty(), "there is an intermediate switch");
         let scheme = Self { paths: vec![routes], vias, decision };
@@ -86,7 +86,6 @@ impl RoutingScheme {
         scheme
     }
 
-    /// Panics unless paths, intermediate switches and decision agree.
     pub(crate) fn assert_consistent(&self) {
         let Self { paths, vias, decision } = self;
         let is_adaptive =
@@ -110,30 +109,30 @@ impl RoutingScheme {
         );
     }
 
-    /// Routes of a path.
+    /// Returns the routes of a path.
     #[inline]
     pub fn routes(&self, path: PathId) -> &Routes {
         &self.paths[path.index()]
     }
 
-    /// Iterates over the paths of a pair, the direct ones first.
+    /// Iterates over the paths of an endpoint pair, direct paths first.
     pub fn path_ids(&self) -> impl Iterator<Item = PathId> + use<> {
         PathId::direct(self.paths.len()).chain((0..self.vias.len()).map(PathId::over))
     }
 
-    /// Whether all packets of a pair take one path, apart from adaptive routing.
+    /// Returns whether all packets of an endpoint pair take one path, apart from adaptive routing.
     pub fn has_one_path(&self) -> bool {
         self.paths.len() == 1 && self.vias.is_empty()
     }
 
-    /// Routes with their lanes for the deadlock proof.
+    /// Returns the routes with their lanes, for the deadlock proof.
     pub fn route_set<'a>(&'a self, lanes: Option<&'a Lanes>, ejection: Ejection) -> RouteSet<'a> {
         let over_switches = !self.vias.is_empty();
         RouteSet { ejection, over_switches, ..RouteSet::new(&self.paths, lanes) }
     }
 
-    /// Probability of a path for a packet of a message with `message_bytes` of payload; `None` if
-    /// it depends on the state of the network.
+    /// Returns the probability that a packet takes a path, if its message has `message_bytes` of
+    /// payload; `None` if it depends on the state of the network.
     pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
         let alternative = self.decision.alternative(message_bytes)?;
         Some(match path.via() {
@@ -144,29 +143,30 @@ impl RoutingScheme {
         })
     }
 
-    /// Whether a packet of a message with a payload in this range may take a path.
+    /// Returns whether a packet may take a path, if its message has a payload in this range.
     pub fn may_take(&self, path: PathId, message_bytes: &RangeInclusive<u32>) -> bool {
-        // The probability is monotonic in the length.
+        // The probability is monotonic in the message length.
         let ends = [*message_bytes.start(), *message_bytes.end()];
         ends.into_iter().any(|bytes| self.probability(path, bytes).is_none_or(|of| of > 0.0))
     }
 
-    /// Whether any path leads through an in-transit host.
+    /// Returns whether any path leads through an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
         self.paths.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Maximum number of legs of a path via intermediate switches; 1 without such paths.
+    /// Returns the maximum number of legs via intermediate switches; 1 without intermediate
+    /// switches.
     pub const fn legs_over_switches(&self) -> u8 {
         if self.vias.is_empty() { 1 } else { 2 }
     }
 
-    /// Whether any path has several legs.
+    /// Returns whether any path has several legs.
     pub fn has_legs(&self) -> bool {
         self.has_in_transit_hosts() || !self.vias.is_empty()
     }
 
-    /// Endpoint to which a leg leads: one at the intermediate switch, or the destination.
+    /// Returns the endpoint to which a leg leads: at the intermediate switch, or the destination.
     #[inline]
     pub fn end_of_leg(&self, packet: &Packet, leg: u8) -> EndpointId {
         match packet.path_id.via() {
@@ -175,7 +175,7 @@ impl RoutingScheme {
         }
     }
 
-    /// Whether packets select an output at every switch.
+    /// Returns whether packets select an output at every switch.
     pub const fn is_adaptive(&self) -> bool {
         matches!(self.decision, Decision::AtSwitches(_))
     }

@@ -4,7 +4,7 @@
 //!   longest payload     route:  1 switch   2 switches   3 switches
 //!   fixed 100 B                  100        100          100
 //!   adaptive, B = 80 B            80        160          240        L = B h
-//!   by hops [80, 200]             80        200          200        the last for all longer ones
+//!   by hops [80, 200]             80        200          200        the last value for longer routes
 //! ```
 //!
 //! Source: Kwan et al. 1996, sections 3.1 (fixed), 3.2 (`L = B h`: buffers of B bytes over h
@@ -21,30 +21,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Segmentation of a class's messages into packets, as a scenario names it.
+/// Segmentation of a class's messages into packets, as named in scenarios.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_adaptive)]
 pub enum Segmentation {
-    /// None: a message of any length is one packet.
+    /// No segmentation: each message is one packet.
     #[default]
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1"))]
     None,
     /// Maximum payload of a packet.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ fixed = "100 B" }"#))]
     Fixed(Bytes),
-    /// Maximum payload of a packet for each switch on its route. Default: the capacity of the
-    /// network's slack buffers.
+    /// Maximum payload of a packet per switch on its route. Default: the capacity of the network's
+    /// slack buffers.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.2", "x-example" = r#"{ adaptive = "80 B" }"#))]
     Adaptive(Adaptive),
-    /// Maximum payload of a packet over one switch, two switches and so on; the last value holds
-    /// for all longer routes.
+    /// Maximum payload of a packet on routes with one switch, two switches and so on. The last
+    /// value applies to all longer routes.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; a list of sizes is ours"))]
     #[schemars(extend("x-example" = r#"{ by-hops = ["80 B", "160 B", "240 B"] }"#))]
     ByHops(Vec<Bytes>),
 }
 
-/// Bytes per switch, by default those of a slack buffer.
+/// Bytes per switch, by default the capacity of a slack buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adaptive {
     /// Payload per switch.
@@ -57,24 +57,25 @@ pub enum SegmentationPlan {
     /// Unlimited: each message is one packet.
     #[default]
     None,
-    /// Fixed payload, at least 1 B.
+    /// Fixed payload in bytes, at least 1.
     Fixed(u32),
-    /// Payload per switch.
+    /// Payload bytes per switch.
     PerSwitch(u32),
-    /// Payload per switch, up to a longest packet.
+    /// Payload bytes per switch, up to a maximum.
     PerSwitchUpTo {
-        /// Payload per switch.
+        /// Payload bytes per switch.
         per_switch: u32,
-        /// Maximum payload.
+        /// Maximum payload in bytes.
         longest: u32,
     },
-    /// Maximum payload by number of switches, from one on; the last for longer routes.
+    /// Maximum payload in bytes by number of switches, from one. The last value applies to longer
+    /// routes.
     ByHops(Box<[u32]>),
 }
 
 impl SegmentationPlan {
-    /// Maximum payload in bytes; `switches` is called only if needed. A cable between two hosts
-    /// counts as one switch.
+    /// Returns the maximum payload in bytes; `switches` is called only if needed. A cable between
+    /// two hosts counts as one switch.
     #[inline]
     pub fn longest_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         match self {
@@ -89,7 +90,6 @@ impl SegmentationPlan {
     }
 }
 
-/// Product of bytes and switches; at least one switch counts.
 fn over_switches(bytes: u32, switches: usize) -> u32 {
     bytes.saturating_mul(u32::try_from(switches.max(1)).unwrap_or(u32::MAX))
 }

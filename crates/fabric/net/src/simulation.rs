@@ -1,4 +1,4 @@
-//! The interface of a simulated run, for all switching kinds and both engines.
+//! Interface of a simulated run, for all switching kinds and both engines.
 
 use crate::measure::{ChannelCount, Collector};
 use crate::{Delivery, Endpoints, Plan, Status};
@@ -6,18 +6,18 @@ use gingham_kernel::Time;
 use serde::Serialize;
 use std::fmt::Debug;
 
-/// Stepper of virtual-lane switches; it does not affect results.
+/// Algorithm that advances virtual-lane switches; it does not affect results.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteppedBy {
-    /// Steps each port that can move something.
+    /// Steps each port that can move a flit.
     Ports,
-    /// Steps one port of 64 switches at once, with a bit for each (bit-sliced).
+    /// Steps one port of 64 switches at once, with one bit per switch (bit-sliced).
     Columns,
 }
 
 impl SteppedBy {
-    /// Name of the stepper.
+    /// Returns the name of the stepper.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ports => "ports",
@@ -29,15 +29,15 @@ impl SteppedBy {
 /// Stepper with the reason for its choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stepping {
-    /// Stepper.
+    /// Chosen stepper.
     pub by: SteppedBy,
     /// Reason, in words after "because".
     pub because: &'static str,
     /// Scenario keys that rule out the column stepper, if any.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub keys: &'static [&'static str],
-    /// Speed-up that the column stepper would give; set only if the run is long and columns are
-    /// ruled out.
+    /// Speed-up factor that the column stepper would give; set only if the run is long and the
+    /// scenario rules out that stepper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_faster: Option<u32>,
 }
@@ -48,7 +48,7 @@ impl Stepping {
         Self { by, because, keys: &[], columns_faster: None }
     }
 
-    /// Returns a note if the scenario rules out a stepper several times faster.
+    /// Returns a note if the scenario rules out a stepper that would be several times faster.
     pub fn note(&self) -> Option<String> {
         let times = self.columns_faster?;
         let because = self.because;
@@ -59,44 +59,44 @@ impl Stepping {
 /// A run of a plan.
 pub trait Simulation: Debug + Send + Sync {
     /// Simulates until about `events` more events are handled or the run ends. The number of events
-    /// per call never changes a result.
+    /// per call never affects the results.
     fn advance(&mut self, events: u64) -> &Status;
 
-    /// Current simulated time.
+    /// Returns the current simulated time.
     fn now(&self) -> Time;
 
-    /// Number of events handled.
+    /// Returns the number of events handled so far.
     fn events(&self) -> u64;
 
-    /// Endpoints of the run.
+    /// Returns the endpoints of the run.
     fn endpoints(&self) -> &Endpoints;
 
-    /// Mutable access to the endpoints of the run.
+    /// Returns mutable access to the endpoints.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Counts of channels since time zero, including this instant; a stop in progress counts until
-    /// now.
+    /// Returns the counts of all channels since time zero, including the current time. A STOP still
+    /// in effect counts until now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Stepper of virtual-lane switches, if the network has any.
+    /// Returns how virtual-lane switches are advanced, and why; `None` for networks without lanes.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks invariants after any event, for tests; slow.
+    /// Checks the run's invariants, in tests after any event; slow.
     fn assert_invariants(&self);
 
-    /// Status of the run.
+    /// Returns the status of the run.
     fn status(&self) -> &Status {
         self.endpoints().status()
     }
 
-    /// Statistics up to now.
+    /// Returns the statistics so far.
     fn collector(&self) -> &Collector {
         self.endpoints().collector()
     }
 
-    /// Plan of the run.
+    /// Returns the plan of the run.
     fn plan(&self) -> &Plan {
         self.endpoints().plan()
     }

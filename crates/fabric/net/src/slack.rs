@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   0 ........ go ......... stop ...... capacity
-//!     wants GO   as before    wants STOP  never passed
+//!     wants GO   no change    wants STOP  never exceeded
 //!                             └ headroom ┘
 //! ```
 //!
@@ -13,15 +13,15 @@ use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Capacity and marks of an input buffer, in flits.
+/// Capacity and thresholds of an input buffer, in flits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlackBuffer {
     /// Capacity in flits.
     pub capacity: u32,
-    /// A fill above this mark sends STOP.
+    /// Fill level above which the receiver sends STOP.
     pub stop: u32,
-    /// A fill below this mark sends GO.
+    /// Fill level below which the receiver sends GO.
     pub go: u32,
 }
 
@@ -48,23 +48,23 @@ pub enum SlackError {
         capacity: u32,
         /// STOP threshold in flits.
         stop: u32,
-        /// Flits that can still arrive, including the one that exceeds the threshold.
+        /// Flits that can still arrive, including the flit that exceeds the threshold.
         headroom: u32,
-        /// Smallest sufficient capacity.
+        /// Minimum sufficient capacity in flits.
         needed: u32,
     },
 }
 
 impl SlackBuffer {
-    /// Number of flits that can still arrive, including the one that exceeds the STOP threshold:
-    /// ceil(2d / f) + 3.
+    /// Returns the number of flits that can still arrive, including the flit that exceeds the STOP
+    /// threshold: ceil(2d / f) + 3, with propagation delay d and flit time f.
     pub fn headroom(flit: Span, delay: Span) -> u32 {
         let in_flight = (delay * 2).div_ceil(flit);
         u32::try_from(in_flight + 3).expect("a cable holds fewer than 2^32 flits")
     }
 
-    /// Returns a buffer enlarged as a cable requires; `first_flit_delay` is the wait of a header at
-    /// the switch.
+    /// Returns a buffer enlarged as required by a cable; `first_flit_delay` is the time that a
+    /// header waits at the switch.
     #[must_use]
     pub fn scaled(self, flit: Span, delay: Span, first_flit_delay: Span) -> Self {
         let headroom = Self::headroom(flit, delay);
@@ -75,7 +75,7 @@ impl SlackBuffer {
         Self { capacity: self.capacity.max(stop + headroom), stop, go }
     }
 
-    /// Checks that the thresholds are in order and the buffer cannot overflow on a cable.
+    /// Checks that the thresholds are in order and that the buffer cannot overflow on this cable.
     pub fn check(self, flit: Span, delay: Span) -> Result<(), SlackError> {
         let Self { capacity, stop, go } = self;
         if go == 0 || go > stop {
@@ -115,7 +115,8 @@ mod tests {
             SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
         assert_eq!(MYRINET.check(flit, delay), Err(needed));
         let scaled = MYRINET.scaled(flit, delay, Span::from_ns(150));
-        // 150 ns hold 7,500 flits behind a header, more than the thresholds of the cable require.
+        // 7,500 flits accumulate behind a header in 150 ns, more than the cable's thresholds
+        // require.
         assert_eq!(scaled, SlackBuffer { capacity: 12_424, stop: 7_501, go: 4_923 });
         assert_eq!(scaled.check(flit, delay), Ok(()));
     }

@@ -1,16 +1,16 @@
-//! The switching kinds and their common interface.
+//! Switching kinds and their common interface.
 //!
 //! ```text
 //!                      wormhole                virtual lanes          packets
-//!   moves              bytes, one per flit     flits of some bytes    packets, whole
+//!   unit               bytes, one per flit     flits of some bytes    whole packets
 //!   lanes              one                     up to 16               up to 16
 //!   buffers            slack, per channel      per lane               per lane, of whole packets
 //!   flow control       STOP and GO             credits                credits, or pauses
-//!   beside payload     route, marks, overhead  overhead, whole flits  overhead
+//!   overhead           route, marks, fixed     fixed, whole flits     fixed
 //! ```
 //!
-//! Outside of [`Switching`] only compilation and the start of a run inspect the variant. No match
-//! has a wildcard, and a new kind compiles only when complete.
+//! Outside [`Switching`], only compilation and the start of a run inspect the variant. No match has
+//! a wildcard, so that a new kind compiles only when complete.
 
 use crate::{ChannelPlan, PacketsPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Switching kind of a fabric, one per run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Switching {
-    /// Wormhole with slack buffers, STOP and GO.
+    /// Wormhole switching with slack buffers, STOP and GO.
     Wormhole(WormholePlan),
     /// Virtual lanes with credits.
     VirtualLanes(Arc<PipelinePlan>),
@@ -27,7 +27,7 @@ pub enum Switching {
 }
 
 impl Switching {
-    /// Bytes of a flit; 1 for packets without flits.
+    /// Returns the bytes of a flit; 1 for networks without flits.
     pub fn flit_bytes(&self) -> u32 {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => 1,
@@ -35,7 +35,7 @@ impl Switching {
         }
     }
 
-    /// Time of a byte on a channel, in picoseconds.
+    /// Returns the serialisation time per byte of a channel, in picoseconds.
     pub fn byte_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) => channel.byte_ps(1),
@@ -44,7 +44,7 @@ impl Switching {
         }
     }
 
-    /// Time of a flit on a channel, in picoseconds.
+    /// Returns the serialisation time per flit of a channel, in picoseconds.
     pub fn flit_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => channel.byte_ps(1),
@@ -52,7 +52,7 @@ impl Switching {
         }
     }
 
-    /// Cycle of all switches in picoseconds, if any.
+    /// Returns the cycle time of all switches in picoseconds, if they have one.
     pub fn cycle_ps(&self) -> Option<u64> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -60,8 +60,8 @@ impl Switching {
         }
     }
 
-    /// Whether switches report packets that wait for outputs: true for whole packets with input
-    /// buffers only.
+    /// Returns whether switches report packets that wait for outputs: only for whole packets
+    /// without output buffers.
     pub fn reports_waiting_for_outputs(&self) -> bool {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => false,
@@ -69,7 +69,7 @@ impl Switching {
         }
     }
 
-    /// Scheduler of an input port among its lanes, if any.
+    /// Returns the scheduler of an input port among its lanes, if any.
     pub fn crossbar_input(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -77,7 +77,7 @@ impl Switching {
         }
     }
 
-    /// Scheduler of an output port among its lanes whose holders can send, if any.
+    /// Returns the scheduler of an output port among its lanes with a packet that can send, if any.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -85,7 +85,7 @@ impl Switching {
         }
     }
 
-    /// Whether channels are divided into lanes, even if only into one.
+    /// Returns whether channels are divided into lanes, even if only into one.
     pub const fn has_lanes(&self) -> bool {
         match self {
             Self::Wormhole(_) => false,
@@ -93,7 +93,7 @@ impl Switching {
         }
     }
 
-    /// Word for the packets that may wait for each other.
+    /// Returns the word for the packets that may wait for each other.
     pub const fn packets(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "worms",
@@ -101,7 +101,7 @@ impl Switching {
         }
     }
 
-    /// Word for the owners of packet buffers.
+    /// Returns the word for the owners of packet buffers.
     pub const fn buffers(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "channels",
@@ -126,8 +126,8 @@ impl Switching {
         }
     }
 
-    /// Bytes of a packet in the pool of its first in-transit host, after `switches` switches;
-    /// excludes the mark.
+    /// Returns the bytes of a packet in the pool of its first in-transit host, after `switches`
+    /// switches and without the mark.
     pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {

@@ -1,18 +1,18 @@
-//! The wait-for graph, and deadlock detection.
+//! Wait-for graph, and deadlock detection.
 //!
 //! ```text
-//!   all of: a ─► b, c    a goes on when b and c have         any of: a ─► b, c    when one has
+//!   all of: a ─► b, c    a advances when b and c have         any of: a ─► b, c    when either has
 //! ```
 //!
-//! A party that waits for all of several parties goes on once all can; one that waits for any, once
-//! one can. The remaining parties never move: the knot (Holt, "Some Deadlock Properties of Computer
-//! Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is a deadlock only if no member
-//! has another way out.
+//! A party that waits for all of several parties advances once all of them can; a party that waits
+//! for any advances once one of them can. The remaining parties never advance: they are the knot
+//! (Holt, "Some Deadlock Properties of Computer Systems", ACM Computing Surveys 4(3), 1972). A
+//! cycle of waits is a deadlock only if no member has another way out.
 //!
-//! In a wormhole network a party is an input and waits for at most one other: the requested output
-//! is held by that input's worm, or stopped by its full buffer with a STOP announced, received and
-//! still wanted. With virtual lanes it is an input lane, and waits for any of the parties that hold
-//! its possible lanes, or fill the buffers at their ends.
+//! In a wormhole network a party is an input and waits for at most one other input. Its requested
+//! output is held by the other input's worm, or stopped by the full buffer at its end. With virtual
+//! lanes a party is an input lane, and waits for any of the parties that hold its possible lanes or
+//! fill the buffers at their ends.
 
 use gingham_topology::routing::Buffer;
 
@@ -23,37 +23,36 @@ pub enum Status {
     Running,
     /// The run has ended, by time or number of messages, with traffic left.
     Ended,
-    /// The run has ended with every source finished and every message delivered.
+    /// The run has ended after every source has finished and every message has been delivered.
     Finished,
-    /// Packets wait for each other for ever.
+    /// Packets wait for each other forever.
     Deadlocked(WaitCycle),
 }
 
-/// Cycle of inputs, each waiting for the next, identified by the channels that end there and their
-/// lanes.
+/// Cycle of inputs, each waiting for the next. An input is identified by its channel and lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitCycle {
-    /// Inputs from the lowest on; lane 0 on channels with a single lane.
+    /// Inputs in cyclic order, starting with the lowest; lane 0 on channels with a single lane.
     pub buffers: Vec<Buffer>,
 }
 
 /// Waiting buffers in ascending order, each with its wait.
 pub type WaitForGraph = Vec<(Buffer, Wait)>;
 
-/// Wait of a party.
+/// Condition for which a party waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Waits until all of these have gone on; for none, not at all.
+    /// Waits until all of these parties have advanced; an empty list means no wait.
     All(Vec<Buffer>),
-    /// Waits until any of these has gone on.
+    /// Waits until any of these parties has advanced.
     Any(Vec<Buffer>),
 }
 
 impl Wait {
-    /// Wait for nothing.
+    /// No wait.
     pub const NONE: Self = Self::All(Vec::new());
 
-    /// Wait for one party.
+    /// Returns a wait for one party.
     pub fn one(party: impl Into<Buffer>) -> Self {
         Self::All(vec![party.into()])
     }
@@ -64,7 +63,7 @@ impl Wait {
         }
     }
 
-    /// Number of awaited parties that must go on first.
+    /// Returns the number of awaited parties that must advance first.
     fn needed(&self) -> usize {
         match self {
             Self::All(parties) => parties.len(),
@@ -75,12 +74,12 @@ impl Wait {
 
 impl WaitCycle {
     /// Finds a cycle within the knot of `waits`, if any. `waits` lists the waiting parties in
-    /// ascending order; all others go on. Time and memory are n log n.
+    /// ascending order; all other parties advance. Time and memory are O(n log n).
     pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
         let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
         let stuck = stuck(waits, place);
         let start = stuck.iter().position(|stuck| *stuck)?;
-        // Follows stuck parties until one repeats.
+        // Follows stuck parties until a party repeats.
         let onward = |at: usize| {
             let mut parties = waits[at].1.parties().iter().filter_map(|party| place(*party));
             parties.find(|other| stuck[*other]).expect("a stuck party waits for one")
@@ -103,7 +102,8 @@ impl WaitCycle {
 }
 
 fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
-    // Number of parties that must go on before each; parties that do not wait have gone on.
+    // Number of parties that must still advance before each; parties that do not wait have already
+    // advanced.
     let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
     for (party, (_, wait)) in waits.iter().enumerate() {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn cycle_with_an_alternative_output_is_no_deadlock() {
-        // 0 -> 1 -> 2 -> 0, but 1 may go on by 3.
+        // 0 -> 1 -> 2 -> 0, but 3 lets 1 advance.
         let with_way_out = [all(&[1]), any(&[2, 3]), all(&[0]), Wait::NONE];
         assert_eq!(cycle(&with_way_out), None);
         let needs_both = [all(&[1]), all(&[2, 3]), all(&[0]), Wait::NONE];
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn cycle_over_all_alternatives_is_a_knot() {
-        // 1 may go on by 2 or 3, which both wait for 1 in the end.
+        // Party 1 may advance after 2 or 3, which both wait for 1, directly or indirectly.
         let waits = [all(&[1]), any(&[2, 3]), all(&[0]), all(&[4]), all(&[1])];
         assert_eq!(cycle(&waits), Some(vec![0, 1, 2]));
     }

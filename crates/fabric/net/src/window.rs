@@ -3,7 +3,7 @@
 //! ```text
 //!   source        p1 p2 p3 |                p4 |        window of 3 packets: p4 waits for the first ACK
 //!                  \  \  \ |               /  \|
-//!   destination     a1 a2 a3 ──────────────          each packet that has arrived whole is acknowledged
+//!   destination     a1 a2 a3 ──────────────          each packet is acknowledged after its complete arrival
 //! ```
 //!
 //! Alternatively, one acknowledgement covers several packets, or only marked packets are
@@ -12,7 +12,8 @@
 //! Source: windows, textbook; acknowledgements of 20 bytes, one per packet, Santos et al. 2002,
 //! section I and table I.
 //!
-//! Invariant: the unacknowledged packets of a flow, in flight or arrived, never exceed its window.
+//! Invariant: the number of a flow's unacknowledged packets, in flight or arrived, never exceeds
+//! its window.
 
 use crate::{ClassId, Priority, REFILL_BYTES, Response, StreamId};
 use gingham_kernel::{Span, Time};
@@ -24,20 +25,21 @@ use serde::{Deserialize, Serialize};
 /// Identity of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FlowKey {
-    /// Class of its packets.
+    /// Class of the packets.
     pub class: ClassId,
     /// Source endpoint.
     pub source: EndpointId,
     /// Destination endpoint.
     pub destination: EndpointId,
-    /// Stream, if sources are streams.
+    /// Stream, if the sources are streams.
     pub stream: Option<StreamId>,
 }
 
 /// Window of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WindowPlan {
-    /// Maximum number of unacknowledged packets, at least 1; unlimited if not all are acknowledged.
+    /// Maximum number of unacknowledged packets, at least 1; unlimited if not all packets are
+    /// acknowledged.
     pub packets: u32,
     /// Packets that are acknowledged.
     pub acknowledged: Acknowledged,
@@ -51,24 +53,24 @@ pub struct WindowPlan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acknowledged {
-    /// Each by itself.
+    /// Each packet individually.
     #[default]
     All,
-    /// One acknowledgement for this many packets of a flow, marked if any of them was.
+    /// One acknowledgement per this number of packets of a flow, marked if any of them was marked.
     Every(
         /// From 1 to 1,000,000.
         u32,
     ),
-    /// Only marked packets, with a least interval between acknowledgements of a flow: congestion
-    /// notification packets.
+    /// Only marked packets, with a minimum interval between the acknowledgements of a flow:
+    /// congestion notification packets.
     Marked(
-        /// Least time between acknowledgements of a flow.
+        /// Minimum time between acknowledgements of a flow.
         Span,
     ),
 }
 
 impl Acknowledged {
-    /// Whether every packet is acknowledged, alone or with others.
+    /// Returns whether every packet is acknowledged, individually or with others.
     pub const fn is_of_all(self) -> bool {
         !matches!(self, Self::Marked(_))
     }
@@ -83,8 +85,8 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
-    /// Counts a packet. Returns how many packets to acknowledge now, if any, and how many of these
-    /// are marked.
+    /// Counts a packet. Returns the number of packets to acknowledge now, if any, and the number of
+    /// marked packets among them.
     pub(crate) fn arrive(
         &mut self,
         acknowledged: Acknowledged,
@@ -121,47 +123,47 @@ pub struct AckPlan {
     pub payload_bytes: u32,
     /// Priority level.
     pub priority: Priority,
-    /// VC class; that of the pair if `None`.
+    /// VC class; `None` uses the VC class of the endpoint pair.
     pub vc_class: Option<VcClass>,
 }
 
-/// Reason why a flow with something to send is held back.
+/// Reason for holding back a flow that has something to send.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Hold {
-    /// Window full: waits for an acknowledgement.
+    /// The window is full: the flow waits for an acknowledgement.
     Window,
-    /// Rate limit: the previous packet started too recently.
+    /// The previous packet started too recently for the rate limit.
     RateLimit,
-    /// Policing: waits for tokens.
+    /// Policing: the flow waits for tokens.
     Tokens,
 }
 
-/// Rate limits of the flows of a class.
+/// Rate limits of a class's flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RateLimitPlan {
-    /// For each endpoint: minimum time for [`REFILL_BYTES`] bytes of a flow's payload.
+    /// For each endpoint: minimum time per [`REFILL_BYTES`] bytes of a flow's payload.
     pub refill: Box<[Span]>,
 }
 
-/// Rate limit of a flow: minimum time between starts of packets, proportional to the payload of the
-/// first, rounded up to a picosecond.
+/// Rate limit of a flow: minimum time between packet starts, proportional to the payload of the
+/// earlier packet and rounded up to 1 ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateLimit {
     refill: Span,
 }
 
 impl RateLimit {
-    /// Limit with this time of [`REFILL_BYTES`] bytes of payload.
+    /// Creates a limit with this time per [`REFILL_BYTES`] bytes of payload.
     pub const fn new(refill: Span) -> Self {
         Self { refill }
     }
 
-    /// Time of [`REFILL_BYTES`] bytes of payload.
+    /// Returns the minimum time per [`REFILL_BYTES`] bytes of payload.
     pub const fn refill(self) -> Span {
         self.refill
     }
 
-    /// Earliest start of the packet after one with this payload that starts `now`.
+    /// Returns the earliest start of the next packet after a packet with this payload starts `now`.
     pub fn next_start(self, now: Time, payload_bytes: u32) -> Time {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let span = parts.div_ceil(u128::from(REFILL_BYTES));
@@ -173,7 +175,7 @@ impl RateLimit {
 mod tests {
     use super::*;
 
-    /// Packets arrive every microsecond.
+    /// Returns the acknowledgements of packets that arrive every microsecond.
     fn acks(acknowledged: Acknowledged, marked: &[bool]) -> Vec<Option<(u32, u32)>> {
         let mut receipt = Receipt::default();
         let arrive = |(index, marked): (usize, &bool)| {
@@ -191,7 +193,7 @@ mod tests {
         assert!(each.iter().all(Option::is_some));
         let pairs = acks(Acknowledged::Every(2), &marked);
         assert_eq!(pairs, [None, Some((2, 1)), None, Some((2, 2)), None, Some((2, 1))]);
-        // At 2 us, not before 4, and then not before 6.
+        // At 2 us, not before 4 us, and then not before 6 us.
         let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_000)), &marked);
         assert_eq!(apart, [None, Some((1, 1)), None, Some((1, 1)), None, Some((1, 1))]);
         let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_001)), &marked);

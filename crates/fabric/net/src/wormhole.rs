@@ -5,11 +5,11 @@ use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Arbitration of a switch among packets that request one output.
+/// Arbitration of a switch among packets that request the same output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
-    /// Round robin, from the port after the last winner.
+    /// Round robin over the input ports, starting after the last winner.
     #[default]
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1; Flich et al. 2001, section IV-A"))]
     RoundRobin,
@@ -26,19 +26,19 @@ length = { fixed = "64 B" }
 load = 0.1
 length = { fixed = "64 B" }"#))]
     StrictPriority,
-    /// The packet that arrived at the switch first, on any input port.
+    /// The packet that arrived first at the switch, on any input port.
     #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"FIFO\"", "x-needs" = "ages"))]
     OldestFirst,
 }
 
 impl Arbitration {
-    /// Whether arbitration depends on priorities.
+    /// Returns whether arbitration depends on priorities.
     #[inline]
     pub const fn has_levels(self) -> bool {
         matches!(self, Self::StrictPriority)
     }
 
-    /// Level of a priority in arbitration; a higher one goes first.
+    /// Returns the level of a priority in arbitration; higher levels are served first.
     #[inline]
     pub const fn level(self, priority: Priority) -> usize {
         if self.has_levels() { priority.level() } else { 0 }
@@ -48,22 +48,22 @@ impl Arbitration {
 /// Parameters of all switches and worms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WormholePlan {
-    /// Time from reading a header to the request for its output.
+    /// Time from reading a header to requesting its output.
     pub routing_delay: Span,
     /// Time from the grant of an output to its first flit.
     pub setup_delay: Span,
-    /// Whether a packet carries a route byte per switch.
+    /// Whether a packet carries one route byte per switch.
     pub route_bytes: bool,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Bytes of the mark before each in-transit host, dropped there.
+    /// Bytes of the mark before each in-transit host, removed there.
     pub mark_bytes: u32,
     /// Arbitration of the switches.
     pub arbitration: Arbitration,
 }
 
 impl WormholePlan {
-    /// Number of flits (bytes) of a worm at its source.
+    /// Returns the number of flits (bytes) of a worm at its source.
     pub fn worm_flits(&self, payload_bytes: u32, length: PathLength) -> u64 {
         let route = if self.route_bytes { length.switches as u64 } else { 0 };
         let marks = length.in_transit_hosts as u64 * u64::from(self.mark_bytes);

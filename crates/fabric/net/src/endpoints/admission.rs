@@ -1,11 +1,11 @@
-//! Admission control at the endpoints: requests of streams and the signals of their reservations.
+//! Admission control at the endpoints: requests of streams, and their reservation signals.
 //!
 //! ```text
 //!   first message of a stream due ──► its adapter reserves: probe           or refuses
-//!   signal read at a switch ────────► onward, or to the end of the switch
-//!   signal sent on by a host ───────► onward, unchanged or as a NACK
-//!   signal received at such an end ─► sent back to the requesting host
-//!   ACK received ───────────────────► the stream sends from now on          NACK ──► release
+//!   signal read at a switch ────────► forwarded, or ends at port 0 of the switch
+//!   signal sent on by a host ───────► forwarded, unchanged or as a NACK
+//!   signal received at a port 0 ────► sent back to the requesting host
+//!   ACK received ───────────────────► the stream starts to send             NACK ──► release
 //!   last packet of a stream ────────► releases at its adapter and at each switch on the path
 //! ```
 
@@ -49,7 +49,7 @@ impl Admission {
 
     // Requests and replies to them.
 
-    /// Whether the stream of a source may not send yet, now that its first message is due. The
+    /// Returns whether a source's stream still needs admission when its first message is due. The
     /// first call for a stream requests admission.
     #[inline(never)]
     pub(super) fn holds_back(&mut self, source: &Source, outbox: &mut Outbox, now: Time) -> bool {
@@ -66,7 +66,7 @@ impl Admission {
         true
     }
 
-    /// Handles a received signal. Returns the source of the stream that it admits, if any.
+    /// Handles a received signal. Returns the source of the stream if the signal admits a stream.
     #[inline(never)]
     pub(super) fn on_received(
         &mut self,
@@ -127,8 +127,8 @@ impl Admission {
 
     // Packets on their way.
 
-    /// Handles a packet read at a switch: the controller decides on a signal; the last packet of a
-    /// stream releases its reservation, and other packets renew it.
+    /// Handles a packet read at a switch. The controller handles a signal; the last packet of a
+    /// stream releases the reservation, and other packets renew it.
     #[inline(never)]
     pub(super) fn on_read(
         &mut self,
@@ -154,7 +154,7 @@ impl Admission {
         }
     }
 
-    /// Handles a packet sent on by an in-transit host, where no signal ends.
+    /// Handles a packet that an in-transit host re-injects. No signal ends there.
     #[inline(never)]
     pub(super) fn on_sent_on(
         &mut self,
@@ -232,7 +232,7 @@ impl Admission {
         self.order_weights(outbox);
     }
 
-    /// Stream of a message, if its class requests admission.
+    /// Returns the stream of a message if its class requires admission.
     fn stream_of(
         &self,
         slot: MessageSlot,
@@ -243,7 +243,7 @@ impl Admission {
         messages.part(slot).filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Hop of a packet; it is unique, because no path takes a channel twice.
+    /// Returns the current hop of a packet; unique, because no path uses a channel twice.
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
         let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");

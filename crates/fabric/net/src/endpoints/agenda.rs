@@ -1,4 +1,4 @@
-//! Sources of one endpoint, the notifications that they await, and their postponed messages.
+//! Sources of one endpoint, the notifications that they need, and their postponed messages.
 
 use crate::ClassId;
 use crate::postponed::Postponed;
@@ -8,9 +8,9 @@ use gingham_kernel::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
     sources: Vec<usize>,
-    /// Sources that must be notified of the start of messages of their class.
+    /// Sources to notify when a message of their class starts.
     of_starts: Vec<usize>,
-    /// Sources that must be notified of deliveries, with the class of the delivered messages.
+    /// Sources to notify of deliveries, each with the class of the delivered messages.
     of_deliveries: Vec<(ClassId, usize)>,
     due: Postponed<usize>,
 }

@@ -1,8 +1,8 @@
-//! Checkpoints of a run: ends of sections, followed steps, searches for congestion trees, network
-//! events and deadlock checks.
+//! Checkpoints of a run: section ends, steps of followed quantities, searches for congestion trees,
+//! network events and deadlock checks.
 //!
-//! At an instant come first the ends of sections and steps and the searches, then network events,
-//! then all other events, and last the deadlock check.
+//! At equal times, section and step ends and tree searches precede network events, these precede
+//! all other events, and the deadlock check is last.
 
 use super::Due;
 use crate::measure::Collector;
@@ -10,18 +10,18 @@ use crate::traffic::application_crashes;
 use crate::{NetworkEvent, NetworkEvents, Plan};
 use gingham_kernel::{Span, Time};
 
-/// *(ours)*, by judgement and not measured: a deadlock is found at most a 64th of the latest end of
-/// the run after it closed.
+/// Number of deadlock checks per run. *(ours)*, an estimate: a deadlock is found within 1/64 of the
+/// run's maximum duration.
 const DEADLOCK_CHECKS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoints {
     check_interval_ps: u64,
     next_check: Time,
-    /// Events before this time need no checkpoint.
+    /// Time before which events need no checkpoint.
     next: Time,
     events: NetworkEvents,
-    /// Number of network events that have happened.
+    /// Number of network events already applied.
     happened: usize,
 }
 
@@ -68,14 +68,14 @@ impl Checkpoints {
         event
     }
 
-    /// Schedules the next deadlock check after the one at `time`.
     pub(super) fn pass_check(&mut self, time: Time) {
         let interval = self.check_interval_ps;
         let passed = time.as_ps() / interval;
         self.next_check = Time::from_ps((passed + 1).saturating_mul(interval));
     }
 
-    /// Computes the next checkpoint after one has passed or the collector has closed its window.
+    /// Computes the next checkpoint after a checkpoint, or after the collector has closed its
+    /// window.
     pub(super) fn update(&mut self, collector: &Collector) {
         let last = self.last_before_check(collector);
         let event = self.events.get(self.happened).map(|(at, _)| at);

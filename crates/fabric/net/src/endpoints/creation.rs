@@ -3,8 +3,8 @@
 //! ```text
 //!   created ──┬────────► queue of its adapter                 most messages
 //!             └► posted ─┬► accepted: a backlogged class creates its next message
-//!                        └► ready: into the queue of its lanes, and the endpoint is to send
-//!   left ───────► its credit is back: the next post
+//!                        └► ready: into the queue of its lanes; the endpoint gets an order to send
+//!   left ───────► its credit returns: the next post
 //!   woken ──────► an attempt, or the end of a copy
 //! ```
 
@@ -48,8 +48,8 @@ impl Endpoints {
         true
     }
 
-    /// Creates the message that a notification made due `now`, and those that the source's clock
-    /// makes due now. Each gets an order to send.
+    /// Creates the message that a notification made due `now`, and any further messages that the
+    /// source's own clock makes due now. Each message gets an order to send.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
@@ -61,7 +61,7 @@ impl Endpoints {
         }
     }
 
-    /// Orders the creation of the next message unless it is already `scheduled` for its instant.
+    /// Orders the creation of the next message unless that time is already `scheduled`.
     fn reschedule(&mut self, index: usize, scheduled: Option<Time>) {
         if self.sources.get(index).next_at() != scheduled {
             self.sources.schedule(index, &mut self.outbox);
@@ -76,10 +76,11 @@ impl Endpoints {
         self.reschedule(index, scheduled);
     }
 
-    /// Notifies the sources of a class of the start of one of its messages.
+    /// Notifies the sources of a class that one of its messages starts.
     ///
-    /// Creates at most one message of each source, without an order to send: the network polls the
-    /// endpoint when the starting packet has left. A further message due now gets its own order.
+    /// Creates at most one message per source, without an order to send, because the network polls
+    /// the endpoint when the starting packet has left. Further messages due now get their own
+    /// orders.
     fn on_started(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
         for place in 0..self.sources.agenda(endpoint).of_starts().len() {
             let index = self.sources.agenda(endpoint).of_starts()[place];
@@ -124,11 +125,11 @@ impl Endpoints {
         }
     }
 
-    /// Creates the messages that become due when the first packet of another begins. No other event
-    /// of this instant depends on them.
+    /// Creates the messages that become due when the first packet of another message starts. No
+    /// other event at this time depends on them.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
-        // A message that needs a credit is followed by the next one when it takes the credit.
+        // In a class that needs credits, the next message follows when a message takes its credit.
         let is_free =
             |class: ClassId| self.plan.classes[class.index()].post.credits == Credits::Exempt;
         if packet.is_first && (self.posts.is_none() || is_free(packet.class)) {
@@ -165,7 +166,7 @@ impl Endpoints {
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// Carries out [`Self::offer`] for tracked flows, dropped messages and posts.
+    /// Completes [`Self::offer`] for tracked flows, dropped messages and posts.
     #[inline(never)]
     fn offer_more(
         &mut self,
@@ -202,7 +203,7 @@ impl Endpoints {
 
     // Posts.
 
-    /// Posts a message to its channel adapter, or enqueues it if the run has none.
+    /// Posts a message to its channel adapter, or enqueues it in runs without channel adapters.
     #[inline(never)]
     fn post(
         &mut self,
@@ -223,7 +224,7 @@ impl Endpoints {
         self.carry_posts(now);
     }
 
-    /// Handles the departure of the tail of a packet.
+    /// Handles the departure of a packet's tail.
     #[inline(never)]
     pub(super) fn on_content_left(&mut self, endpoint: EndpointId, content: Content, now: Time) {
         let Content::Data(slot) = content else { return };
@@ -242,8 +243,8 @@ impl Endpoints {
         }
     }
 
-    /// Carries out the outcomes of posts, including those of messages created meanwhile. This is a
-    /// loop, because recursion could be deep with many credits.
+    /// Applies the outcomes of posts, including posts of messages created meanwhile. A loop,
+    /// because recursion could be deep with many credits.
     pub(super) fn carry_posts(&mut self, now: Time) {
         if self.posts.as_mut().is_none_or(|posts| !posts.begin_outcomes()) {
             return;

@@ -1,4 +1,4 @@
-//! Random choice of lanes, uniform among those of a class, for every message or for every flow.
+//! Random lane choice, uniform over the lanes of a class, per message or per flow.
 //!
 //! Source: Yum et al. 2002, section 5.2 ("VLs for a message are assigned using a uniform
 //! distribution of the available VLs").
@@ -8,16 +8,16 @@ use crate::{ClassId, LaneChoice, Message, Plan};
 use gingham_kernel::{Purpose, Stream};
 use gingham_topology::routing::VcClass;
 
-/// For each class: its random choice, if any; empty if no class draws lanes.
+/// Random choice of each class, if any; empty if no class draws lanes.
 #[derive(Clone, Debug)]
 pub(super) struct LaneChooser(Box<[Option<Draws>]>);
 
 #[derive(Clone, Debug)]
 struct Draws {
     among: Box<[VcClass]>,
-    /// Whether all messages of a flow take the lane drawn for the first.
+    /// Whether all messages of a flow use the lane drawn for its first message.
     is_by_flow: bool,
-    /// For each endpoint: its random stream.
+    /// Random stream of each endpoint.
     streams: Box<[Stream]>,
 }
 

@@ -4,7 +4,7 @@
 //!   created ──► message ──► adapter: send
 //!   received ─┬ data ─────► acknowledged, if its flow has a window: send
 //!             │      ├────► last packet of its message: delivered; messages due: send, or wake at
-//!             │ ACK ──────► its flow may go on: send
+//!             │ ACK ──────► its flow may continue: send
 //!             └ control
 //! ```
 
@@ -17,7 +17,8 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Endpoints {
-    /// Handles a notice of an event `now`; [`Self::next_order`] returns the resulting orders.
+    /// Handles a notice of an event `now`. The resulting orders are available from
+    /// [`Self::next_order`].
     #[expect(
         clippy::inline_always,
         reason = "callers know the notice: nothing is left of the match"
@@ -85,7 +86,7 @@ impl Endpoints {
     }
 
     /// Handles [`Notice::Created`] like [`Self::notify`], but returns the resulting orders
-    /// directly; messages are created too often to use a list.
+    /// directly, because messages are too frequent for a list of orders.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn create_next(&mut self, source: usize, now: Time) -> Created {
@@ -251,7 +252,7 @@ impl Endpoints {
     fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet, now: Time) {
         let Some(marker) = &mut self.marker else { return };
         if let Some(trigger) = marker.forwarded(&stay, left, now) {
-            // Marks of acknowledgements are not counted, because they are not reported to a source.
+            // Marks of acknowledgements are not counted, because no source receives them.
             if !packet.mark && matches!(packet.content, Content::Data(_)) {
                 self.collector.on_marked(packet.class, trigger);
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) struct Outbox {
     adapters: Vec<Adapter>,
     orders: Vec<Order>,
-    /// Number of packets without a message that have neither arrived nor been lost.
+    /// Number of packets without a message that are waiting or in the network.
     in_flight: usize,
 }
 
@@ -39,7 +39,7 @@ impl Outbox {
         self.orders.push(Order::Send { endpoint });
     }
 
-    /// Orders a change of a lane's weight, in place of any pending one for that lane.
+    /// Orders a change of a lane's weight, and replaces any pending order for the same lane.
     pub(super) fn order_weight(&mut self, weighing: Weighing) {
         let is_same = |of: &Weighing| {
             (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)
@@ -59,7 +59,8 @@ impl Outbox {
 
     // Packets without a message.
 
-    /// Sends a packet without a message. Returns how many of these wait at its source.
+    /// Sends a packet without a message. Returns how many packets without a message now wait at its
+    /// source.
     pub(super) fn send(&mut self, packet: Packet, now: Time) -> usize {
         self.in_flight += 1;
         self.order_send(packet.source);

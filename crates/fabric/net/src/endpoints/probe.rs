@@ -1,15 +1,16 @@
-//! Probe of a run: records notices, sends control packets, and diverts some of them to switch ports
-//! 0, which respond.
+//! Test probe of a run: records notices, sends control packets, and diverts some of them to port 0
+//! of switches, which responds.
 //!
 //! ```text
 //!   received at a host    one in `control_every`  ──► control packet back to the source
-//!   received anywhere     one in `weigh_every`    ──► another weight of some lane
-//!   control packet read   one in `divert_every`   ──► goes to the end of the switch
-//!   received at an end    each; every second one  ──► control packet back; and on to its destination
+//!   received anywhere     one in `weigh_every`    ──► changes the weight of some lane
+//!   control packet read   one in `divert_every`   ──► diverted to port 0 of the switch
+//!   received at a port 0  each packet             ──► control packet back to its source
+//!                         every second packet     ──► also a control packet to its destination
 //! ```
 //!
-//! Invariant: packets from a switch port 0 are neither diverted nor responded to, so that the
-//! number of packets stays finite.
+//! Invariant: packets from a port 0 are neither diverted nor responded to, so that the number of
+//! packets stays finite.
 
 use super::outbox::Outbox;
 use crate::probe::Weights;
@@ -30,9 +31,9 @@ pub(super) struct Probe {
     weights: Weights,
     /// Number of control packets from hosts that switches have read.
     read: u64,
-    /// Number of packets received at switch ports 0.
+    /// Number of packets received at ports 0.
     taken_in: u64,
-    /// For each switch port 0: original destinations of diverted packets in flight.
+    /// For each port 0: original destinations of diverted packets in flight.
     diverted: BTreeMap<EndpointId, VecDeque<EndpointId>>,
 }
 
@@ -85,7 +86,7 @@ impl Probe {
         }
     }
 
-    /// Sends a control packet in response to a packet, if a path leads to the destination.
+    /// Sends a control packet in response to a packet, if a path to the destination exists.
     fn control(
         &self,
         on: &Packet,

@@ -10,7 +10,7 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
-    /// For each stream: index of its source in `all`.
+    /// Source of each stream, as an index into `all`.
     streams: Vec<usize>,
     agendas: Vec<Agenda>,
 }
@@ -71,14 +71,14 @@ impl Sources {
         self.all.iter().all(Source::is_finished)
     }
 
-    /// Orders the creation of the next message if the clock of the source determines its instant.
+    /// Orders the creation of the next message if the source's own clock determines its time.
     pub(super) fn schedule(&self, index: usize, outbox: &mut Outbox) {
         if let Some(at) = self.all[index].next_at() {
             outbox.order(Order::CreateAt { source: index, at });
         }
     }
 
-    /// Records that a message is due at `at`, later than now, and orders to wake its endpoint then.
+    /// Records that a message is due at the later time `at`, and orders a wake-up of its endpoint.
     pub(super) fn postpone(&mut self, index: usize, at: Time, outbox: &mut Outbox) {
         let endpoint = self.all[index].endpoint();
         self.agendas[endpoint.index()].put(index, at);

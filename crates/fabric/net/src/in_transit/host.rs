@@ -1,18 +1,18 @@
 //! One in-transit host: its pool, and the order in which it re-injects packets.
 //!
 //! ```text
-//!   take_in ──┬ room in the pool ──────────────────► ready ──┐
-//!             ├ none, spill: its memory ─ tail_received ─► ready ──┴► next_ready ─► begin ─► release
-//!             └ none, stop: it waits in the input (EjectionHead) until a release makes room
+//!   take_in ──┬ room in the pool ──────────────────────► ready ──┐
+//!             ├ no room, spill: host memory ─ tail_received ─► ready ──┴► next_ready ─► begin ─► release
+//!             └ no room, stop: waits in the input (EjectionHead) until a release makes room
 //! ```
 //!
-//! Packets to re-inject leave each group of queues in the order in which they become ready; ties go
+//! Packets leave each group of queues in the order in which they become ready, and at equal times
 //! in the order of ejection.
 //!
 //! Source: Flich et al. 2001, section III.
 //!
-//! Invariant: the fill level of the pool is the sum of the sizes of its packets and never exceeds
-//! its capacity.
+//! Invariant: the fill level of the pool is the sum of its packet sizes and never exceeds the
+//! capacity.
 
 use super::{InTransitPlan, WhenFull};
 use gingham_kernel::Time;
@@ -25,13 +25,13 @@ pub enum EjectionHead {
     /// The head has not been read.
     #[default]
     Unread,
-    /// The packet is for this host.
+    /// The packet's destination is this host.
     Consumed,
     /// The packet is in transit and has been ejected.
     InTransit,
     /// The packet is in transit and waits for space in the pool.
     Waiting {
-        /// Read time of the head.
+        /// Time at which the head was read.
         since: Time,
     },
 }
@@ -45,11 +45,11 @@ pub struct TakenIn {
     pub group: usize,
     /// Arrival time of the head.
     head: Time,
-    /// Number of the packet in the order of ejection.
+    /// Number of the packet in ejection order.
     number: u64,
     /// Whether the packet was spilled to host memory.
     pub is_spilled: bool,
-    /// Earliest send time, once known.
+    /// Earliest re-injection time, once known.
     pub ready: Option<Time>,
 }
 
@@ -66,7 +66,7 @@ pub struct InTransitHost<P> {
 #[derive(Clone, Debug)]
 struct Group<P> {
     waiting: u32,
-    /// Packets to re-inject; the earliest is on top.
+    /// Packets to re-inject; the packet that is ready first is on top.
     ready: BinaryHeap<Reverse<Ready<P>>>,
 }
 
@@ -78,26 +78,26 @@ struct Ready<P> {
 }
 
 impl<P: Copy> InTransitHost<P> {
-    /// Host with an empty pool and `groups` groups of queues.
+    /// Creates a host with an empty pool and `groups` groups of queues.
     pub fn new(plan: InTransitPlan, groups: usize) -> Self {
         let group = || Group { waiting: 0, ready: BinaryHeap::new() };
         let groups = (0..groups).map(|_| group()).collect();
         Self { plan, pool_bytes: 0, taken_in: 0, groups }
     }
 
-    /// Fill level of the pool in bytes.
+    /// Returns the fill level of the pool in bytes.
     pub fn pool_bytes(&self) -> u64 {
         self.pool_bytes
     }
 
-    /// Whether a packet of `bytes` fits into the pool.
+    /// Returns whether a packet of `bytes` bytes fits into the pool.
     pub fn has_room(&self, bytes: u64) -> bool {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Ejects a packet whose head arrived at `head`, into the pool or, if that has no space, into
-    /// host memory. Returns `None` if the host stops its sender instead: the packet must wait in
-    /// the input.
+    /// Ejects a packet, whose head arrived at `head`, into the pool or, if the pool is full, into
+    /// host memory. Returns `None` if the packet must wait in the input instead, which stops the
+    /// sender.
     pub fn take_in(
         &mut self,
         packet: P,
@@ -122,8 +122,8 @@ impl<P: Copy> InTransitHost<P> {
         Some(taken)
     }
 
-    /// Handles the arrival of a packet's tail. Returns when a spilled packet is ready, after
-    /// crossing the bus twice.
+    /// Handles the arrival of a packet's tail. Returns the time at which a spilled packet is ready,
+    /// after it has crossed the bus twice.
     pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
         let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
         else {
@@ -141,17 +141,18 @@ impl<P: Copy> InTransitHost<P> {
         self.groups[taken.group].ready.push(Reverse(ready));
     }
 
-    /// Returns the next packet of a group that may be sent at `now`, and since when it is ready.
+    /// Returns the next packet of a group if it may be sent at `now`, and the time since which it
+    /// has been ready.
     #[inline]
     pub fn next_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let Reverse(first) = self.groups[group].ready.peek()?;
         (first.at <= now).then_some((first.packet, first.at))
     }
 
-    /// Begins to send the next packet of a group. Returns its record.
+    /// Starts to send the next packet of a group. Returns its record.
     ///
     /// # Panics
-    /// If none is ready.
+    /// If no packet is ready.
     pub fn begin(&mut self, group: usize) -> TakenIn {
         let group = &mut self.groups[group];
         let Reverse(first) = group.ready.pop().expect("what begins is ready");
@@ -159,7 +160,7 @@ impl<P: Copy> InTransitHost<P> {
         first.taken
     }
 
-    /// Groups with packets that have not begun to leave, as bits.
+    /// Returns a bit mask of the groups with packets that have not started to leave.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         let waits = |(index, group): (usize, &Group<P>)| u32::from(group.waiting > 0) << index;
@@ -174,8 +175,9 @@ impl<P: Copy> InTransitHost<P> {
         !taken.is_spilled
     }
 
-    /// Selects the input buffer to eject next: of the waiting heads that fit into the pool, the one
-    /// that has waited longest; in a tie, the lowest. Also returns since when it waits.
+    /// Selects the input buffer to eject next, among the waiting heads that fit into the pool: the
+    /// longest-waiting head or, in a tie, the head with the lowest index. Also returns the start of
+    /// its wait.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],
@@ -244,7 +246,7 @@ mod tests {
     fn pooled_packets_leave_in_order_of_readiness() {
         let mut host = spilling();
         let early = host.take_in('a', 0, 40, ns(0), ns(0)).unwrap();
-        // Its head was read long before there was room.
+        // The head of packet b was read at 100 ns, long before the pool had room at 1,000 ns.
         let late = host.take_in('b', 0, 60, ns(100), ns(1_000)).unwrap();
         assert_eq!((early.ready, late.ready), (Some(ns(475)), Some(ns(1_200))));
         assert_eq!((host.pool_bytes(), host.waiting_groups()), (100, 0b01));
@@ -263,7 +265,7 @@ mod tests {
         host.take_in('a', 0, 90, ns(0), ns(0)).unwrap();
         let mut spilled = host.take_in('b', 0, 20, ns(10), ns(10)).unwrap();
         assert!(spilled.is_spilled && spilled.ready.is_none() && host.pool_bytes() == 90);
-        // 300 + 5,000 + 2 x 20 x 10.
+        // 300 + 5,000 + 2 x 20 x 10 ns.
         assert_eq!(host.tail_received('b', &mut spilled, ns(300)), Some(ns(5_700)));
         assert!(!host.release(&spilled));
         assert_eq!(host.pool_bytes(), 90);

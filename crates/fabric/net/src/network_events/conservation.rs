@@ -1,6 +1,6 @@
 //! Conservation of packets: injected = delivered + in flight + lost.
 
-/// Packets that entered and left the network since time zero, of all kinds.
+/// Counts of packets of all kinds that entered and left the network since time zero.
 ///
 /// Injected and delivered packets are counted only with debug assertions, and are 0 otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -29,13 +29,13 @@ impl Conservation {
         self.lost += 1;
     }
 
-    /// Number of bad packets that their destinations discarded.
+    /// Returns the number of bad packets discarded by their destinations.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Asserts, with debug assertions, that `in_flight` packets are those injected and neither
-    /// delivered nor lost.
+    /// Asserts, if debug assertions are enabled, that `in_flight` equals the number of injected
+    /// packets that have been neither delivered nor lost.
     pub fn assert_holds(&self, in_flight: usize) {
         let Self { injected, delivered, lost } = *self;
         debug_assert_eq!(

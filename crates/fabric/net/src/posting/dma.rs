@@ -1,8 +1,8 @@
 //! DMA engine of an adapter: copies messages one at a time.
 //!
-//! A copy is never interrupted; the order is by priority of the class, then by acceptance. Source:
-//! Yum et al. 2002, section 3.2 ("which QP to service in FCFS order based on their priority");
-//! copying whole messages is ours.
+//! A copy is never interrupted. Higher-priority classes go first; within a priority, the order of
+//! acceptance decides. Source: Yum et al. 2002, section 3.2 ("which QP to service in FCFS order
+//! based on their priority"); copying whole messages is ours.
 
 use super::DmaPlan;
 use crate::{MessageSlot, Priority};
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dma {
-    /// Waiting messages with their payload, by priority and order of acceptance.
+    /// Waiting messages with their payload bytes, by priority and order of acceptance.
     waiting: BTreeMap<(Reverse<Priority>, u64), (MessageSlot, u32)>,
     copying: Option<MessageSlot>,
 }
 
 impl Dma {
-    /// Adds a message; `number` is its place in the order of acceptance.
+    /// Adds a message; `number` is its position in the order of acceptance.
     pub(super) fn put(
         &mut self,
         slot: MessageSlot,
@@ -29,7 +29,7 @@ impl Dma {
         self.waiting.insert((Reverse(priority), number), (slot, payload_bytes));
     }
 
-    /// Begins the next copy if the engine is idle and a message waits. Returns the end of the copy.
+    /// Starts the next copy if the engine is idle and a message waits. Returns the end of the copy.
     pub(super) fn begin(&mut self, plan: DmaPlan, now: Time) -> Option<Time> {
         if self.copying.is_some() {
             return None;

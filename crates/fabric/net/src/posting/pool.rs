@@ -1,12 +1,12 @@
-//! A pool of credits, and the messages that wait for one.
+//! Pool of credits, and the messages that wait for a credit.
 //!
 //! ```text
 //!   waits            [ m3 ][ m7 ]                      the first takes a credit when one returns
 //!   posted again     phases  1.2 us: m4   2.0 us: m9   each at its phase of the period, if a credit is free then
 //! ```
 //!
-//! A message created at `t` and posted again every `r` makes attempts at `t + r`, `t + 2 r`, ...
-//! Attempts that must fail are not simulated: while a credit is free, the next attempt is computed
+//! A message created at `t` with retry interval `r` makes attempts at `t + r`, `t + 2 r`, ... Only
+//! attempts that may succeed are simulated: while a credit is free, the next attempt is computed
 //! from the phases. Waiting messages take precedence.
 //!
 //! Invariant: no message waits while a credit is free.
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(super) struct Pool {
     free: u32,
     waiting: Queue,
-    /// Messages that are posted again, by period.
+    /// Messages that are posted again, grouped by period.
     retries: Vec<Retries>,
     /// Time of the scheduled attempt.
     attempt: Option<Time>,
@@ -29,7 +29,7 @@ pub(super) struct Pool {
 #[derive(Clone, Debug)]
 struct Retries {
     period: Span,
-    /// Messages by phase of the period, then in order of arrival.
+    /// Messages by phase within the period, then by order of arrival.
     messages: BTreeMap<(u64, u64), MessageSlot>,
 }
 
@@ -52,7 +52,7 @@ impl Pool {
         self.waiting.push_back(messages, slot);
     }
 
-    /// Adds a message that is posted again; `number` is its place in the order of arrival.
+    /// Adds a message that is posted again; `number` is its position in the order of arrival.
     pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
         let known = self.retries.iter().position(|other| other.period == period);
         let place = known.unwrap_or_else(|| {
@@ -63,15 +63,16 @@ impl Pool {
         self.retries[place].messages.insert((phase, number), slot);
     }
 
-    /// Gives a returned credit to the first waiting message, which is returned, or else to the
-    /// pool.
+    /// Gives a returned credit to the first waiting message, and returns that message. Without one,
+    /// returns the credit to the pool.
     pub(super) fn give_back(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let next = self.waiting.pop_front(messages);
         self.free += u32::from(next.is_none());
         next
     }
 
-    /// Time after `now` of the next attempt that may succeed, if it must be scheduled.
+    /// Returns the time of the next attempt after `now` that may succeed, if it is not yet
+    /// scheduled.
     pub(super) fn next_attempt(&mut self, now: Time) -> Option<Time> {
         if self.free == 0 {
             return None;
@@ -84,8 +85,7 @@ impl Pool {
         Some(next)
     }
 
-    /// Makes the attempts of an instant, in order of arrival. Returns the messages that took a
-    /// credit.
+    /// Makes the attempts due `now`, in order of arrival. Returns the messages that took a credit.
     pub(super) fn attempt(&mut self, now: Time) -> Vec<MessageSlot> {
         if self.attempt == Some(now) {
             self.attempt = None;
@@ -131,8 +131,8 @@ mod tests {
         Time::from_ps(time)
     }
 
-    /// m0 holds the only credit until 4. m1 arrives at 3 and retries every 10; m2 arrives at 5 and
-    /// takes the credit before m1 retries at 13.
+    /// m0 holds the only credit until 4 ps. m1 arrives at 3 ps and retries every 10 ps; m2 arrives
+    /// at 5 ps and takes the credit before m1 retries at 13 ps.
     #[test]
     fn retries_keep_their_phase() {
         let mut pool = Pool::new(1);
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(pool.next_attempt(ps(13)), None);
         pool.retry(slot(3), 3, Span::from_ps(10), ps(17));
         pool.give_back(&Messages::default());
-        // After 23, m3 tries at 27 and m1 at 33.
+        // After 23 ps, m3 tries at 27 ps and m1 at 33 ps.
         assert_eq!(pool.next_attempt(ps(23)), Some(ps(27)));
         assert_eq!(pool.attempt(ps(27)), [slot(3)]);
         pool.give_back(&Messages::default());
@@ -164,7 +164,7 @@ mod tests {
         pool.retry(slot(7), 7, Span::from_ps(10), ps(18));
         pool.give_back(&Messages::default());
         pool.give_back(&Messages::default());
-        // Attempts: m6 at 22, 26, 30, ...; m5 and m7 at 28 and 38; all three at 38.
+        // Attempts: m6 at 22, 26, 30, ... ps; m5 and m7 at 28 ps; all three at 38 ps.
         assert_eq!(pool.next_attempt(ps(36)), Some(ps(38)));
         assert_eq!(pool.attempt(ps(38)), [slot(5), slot(6)]);
         pool.give_back(&Messages::default());

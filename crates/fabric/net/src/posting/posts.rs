@@ -1,4 +1,4 @@
-//! Posted messages of a run: pools, DMA engines, and scheduled attempts.
+//! Posted messages of a run: credit pools, DMA engines, and scheduled attempts.
 
 use super::dma::Dma;
 use super::pool::Pool;
@@ -10,7 +10,7 @@ use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Effects of posting, to be carried out in order.
+/// Effect of posting; effects are applied in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Accepted(MessageSlot),
@@ -24,18 +24,18 @@ pub(crate) struct Posts {
     plan: AdapterPlan,
     classes: usize,
     pools: Vec<Pool>,
-    /// Number of pools that are whole send buffers; they come first.
+    /// Number of pools that represent whole send buffers; they come first.
     buffers: usize,
     /// For each endpoint and class: required credits.
     of_class: Box<[Need]>,
     of_flow: BTreeMap<FlowId, usize>,
-    /// DMA engine of each endpoint; empty if messages enter the buffer at once.
+    /// DMA engine of each endpoint; empty if messages enter the send buffer without copying time.
     engines: Box<[Dma]>,
     due: Box<[Postponed<Due>]>,
-    /// For each endpoint: number of messages that waited or were copied so far, which numbers them.
+    /// For each endpoint: last number assigned to a message that waited or was copied.
     numbers: Box<[u64]>,
     outcomes: VecDeque<Outcome>,
-    /// Whether a caller is carrying out outcomes.
+    /// Whether a caller is currently applying outcomes.
     is_carrying: bool,
 }
 
@@ -50,12 +50,12 @@ enum Due {
 enum Need {
     Nothing,
     Pool(usize),
-    /// Credits of each flow.
+    /// Number of credits of each flow.
     OfFlow(u32),
 }
 
 impl Posts {
-    /// Creates the posts of a run; `None` without adapters.
+    /// Returns `None` without channel adapters.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let adapters = plan.adapters?;
         let endpoints = plan.fabric.endpoints().len();
@@ -63,7 +63,7 @@ impl Posts {
         let mut of_class = Vec::new();
         for endpoint in plan.fabric.endpoint_ids() {
             for class in &plan.classes {
-                // Port 0 of a switch posts nothing.
+                // Port 0 of a switch posts no messages.
                 if plan.fabric.is_port_0(endpoint) {
                     of_class.push(Need::Nothing);
                     continue;
@@ -96,12 +96,12 @@ impl Posts {
         })
     }
 
-    /// Begins to carry out outcomes. Returns false if a caller already does.
+    /// Marks outcomes as being applied. Returns false if a caller is already applying them.
     pub(crate) fn begin_outcomes(&mut self) -> bool {
         !std::mem::replace(&mut self.is_carrying, true)
     }
 
-    /// Takes the next outcome; without one, carrying out ends.
+    /// Takes the next outcome; `None` ends the application of outcomes.
     pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
         let outcome = self.outcomes.pop_front();
         self.is_carrying = outcome.is_some();
@@ -195,7 +195,7 @@ impl Posts {
         self.outcomes.push_back(Outcome::WakeAt(endpoint, at));
     }
 
-    /// Pool of a message; `None` if it needs no credit.
+    /// Returns the pool of a message; `None` if the message needs no credit.
     fn pool_of(&mut self, message: &Message) -> Option<usize> {
         match self.of_class[self.place(message.source, message.class)] {
             Need::Nothing => None,

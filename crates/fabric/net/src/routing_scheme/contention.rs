@@ -1,10 +1,10 @@
-//! The contention coefficient of a host: its estimate of the network load.
+//! Contention coefficient of a host: the host's estimate of the network load.
 //!
 //! ```text
-//!   C_p = time that the packet took to leave / time of its flits      1 without contention         (2)
+//!   C_p = time until the packet has left / serialisation time of its flits      1 without contention   (2)
 //!
-//!   C  := alpha C + (1 - alpha) C_p   if C_p > C      up fast
-//!         beta  C + (1 - beta)  C_p   otherwise       down slowly                                  figure 1
+//!   C  := alpha C + (1 - alpha) C_p   if C_p > C      rises fast
+//!         beta  C + (1 - beta)  C_p   otherwise       falls slowly                                     figure 1
 //!
 //!   coefficient    ___                       above  1.5 - - -/- -\- - - - -
 //!                 /   \___                                  /     \___
@@ -20,16 +20,16 @@
 use super::PathId;
 use gingham_kernel::Span;
 
-/// Smoothing parameters of the coefficient, and its thresholds.
+/// Smoothing parameters and thresholds of the contention coefficient.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ContentionPlan {
-    /// Weight of the previous coefficient for a packet with higher contention.
+    /// Weight of the previous coefficient, for a packet whose contention exceeds it.
     pub alpha: f64,
-    /// Weight of the previous coefficient for other packets.
+    /// Weight of the previous coefficient, for other packets.
     pub beta: f64,
-    /// Coefficient above which packets take alternative paths.
+    /// Threshold above which packets take alternative paths.
     pub above: f64,
-    /// Coefficient below which packets take primary paths again.
+    /// Threshold below which packets take primary paths again.
     pub below: f64,
     /// Coefficient before the first packet has left.
     pub start: f64,
@@ -38,21 +38,21 @@ pub struct ContentionPlan {
 /// Contention state of a host.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Contention {
-    /// Contention coefficient after the last packet that left.
+    /// Contention coefficient after the last departure.
     pub coefficient: f64,
     /// Path of the host's next packet.
     pub path_id: PathId,
 }
 
 impl Contention {
-    /// Initial state.
+    /// Returns the state before the first packet.
     pub fn new(plan: &ContentionPlan) -> Self {
         let path_id = if plan.start > plan.above { PathId::ALTERNATIVE } else { PathId::PRIMARY };
         Self { coefficient: plan.start, path_id }
     }
 
-    /// Updates the estimate; `took` is the time until the packet has left, `flits` that of its
-    /// flits alone.
+    /// Updates the estimate. `took` is the time from the packet's start until it has left, `flits`
+    /// the serialisation time of its flits alone.
     pub(super) fn on_left(&mut self, plan: &ContentionPlan, took: Span, flits: Span) {
         debug_assert!(took >= flits, "flits follow each other");
         let of_packet = real(took) / real(flits);
@@ -78,8 +78,8 @@ mod tests {
     const PAPER: ContentionPlan =
         ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
 
-    /// `trace`: time of a packet as a multiple of that of its flits, coefficient after it, whether
-    /// it then has alternative paths.
+    /// Checks a trace of contention states. Each entry of `trace` contains a packet's C_p, the
+    /// coefficient after the packet, and whether packets then take alternative paths.
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::new(plan);
         for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
@@ -102,11 +102,11 @@ mod tests {
             &[
                 // C_p = 1 does not exceed C = 1: .95 x 1 + .05 x 1.
                 (1, 1.0, false),
-                // .7 x 1 + .3 x 2 = 1.3, between the thresholds: primary paths, as before.
+                // .7 x 1 + .3 x 2 = 1.3, between the thresholds: still primary paths.
                 (2, 1.3, false),
                 // .7 x 1.3 + .3 x 2 = .91 + .6 = 1.51 > 1.5.
                 (2, 1.51, true),
-                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: not below 1.1, still alternative
+                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845, not below 1.1: still alternative
                 // paths.
                 (1, 1.4845, true),
                 // .95 x 1.4845 + .05 = 1.410275 + .05.
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn primary_paths_resume_below_the_lower_threshold() {
-        // .5 for both: 1 -> 2 -> 1.5 -> 1.25 -> 1.125 -> 1.0625; 1.125 is not below 1.1.
+        // Both weights are .5: 1 -> 2 -> 1.5 -> 1.25 -> 1.125 -> 1.0625; 1.125 is not below 1.1.
         let plan = ContentionPlan { alpha: 0.5, beta: 0.5, ..PAPER };
         let trace = [(3, 2.0), (1, 1.5), (1, 1.25), (1, 1.125), (1, 1.0625), (1, 1.03125)];
         let alternatives = [true, true, true, true, false, false];
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn coefficient_equal_to_a_threshold_changes_nothing() {
-        // Without memory the coefficient is the contention of the last packet: 2 is neither above
-        // nor below 2.
+        // With zero weights the coefficient is the contention of the last packet; 2 is neither
+        // above nor below the threshold 2.
         let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0, start: 1.0 };
         assert_trace(&plan, &[(2, 2.0, false), (3, 3.0, true), (2, 2.0, true), (1, 1.0, false)]);
     }

@@ -1,12 +1,12 @@
-//! Selection among several paths or outputs: when it is made, and from what.
+//! Selection among several paths or outputs.
 //!
 //! ```text
 //!   by pair            one path for each pair of endpoints
 //!
 //!   at the source, for each packet
-//!     by length        messages shorter than `below` ─ primary path      else ── alternative
-//!     at random        a random draw of its host ───── primary path │ `percent` %: alternative
-//!     by contention    coefficient of its host ─────── low: primary path   high ── alternative
+//!     by length        messages shorter than `below`: primary path      others: alternative
+//!     at random        random draw of the host:       primary path      `percent` %: alternative
+//!     by contention    coefficient of the host:       low: primary path high: alternative
 //!                            ▲
 //!                            └── how long each local packet took to leave (`contention`)
 //!     by load          outputs of its first switch ─── alternative path if that is less loaded (`output_load`)
@@ -17,13 +17,13 @@
 //! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
 //! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
 //!
-//! The alternative is the second direct path, or one via an intermediate switch
+//! The alternative is the second direct path, or a path via an intermediate switch
 //! ([`super::RoutingScheme::vias`]), drawn for each packet.
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
-//! state of its host and, by load, from the outputs of its first switch; each host draws from random streams of its own.
+//! state of its host alone; each host has its own random streams.
 //!
-//! The types without `Plan` in their names are those of scenarios, except [`Decision`] and
+//! Types without `Plan` in their names are scenario types, except [`Decision`] and
 //! [`SwitchDecision`].
 
 use super::{ContentionPlan, Reselect, Select};
@@ -32,21 +32,24 @@ use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Choice between two paths, as a scenario names it.
+/// Choice between two paths, as named in scenarios.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Choose {
-    /// Messages shorter than a limit take the primary path, all others the alternative one.
+    /// Messages shorter than a limit take the primary path, all other messages the alternative
+    /// path.
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-A"))]
     #[schemars(extend("x-example" = r#"{ by-length = { below = "128 B" } }"#))]
     ByLength(ByLength),
-    /// Each packet takes the alternative path with a given probability, independent of all others.
+    /// Each packet takes the alternative path with a given probability, independently of other
+    /// packets.
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-B"))]
     #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
     AtRandom(AtRandom),
-    /// Packets of a host take the alternative path while its contention coefficient is high: how
-    /// many times longer than without contention its packets took to leave it, on average.
+    /// Packets of a host take the alternative path while the host's contention coefficient is high.
+    /// The coefficient is the moving average, over packets, of the ratio of the time to leave the
+    /// host to the time without contention.
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-C", "x-needs" = "halts"))]
     ByContention(ByContention),
 }
@@ -63,8 +66,8 @@ pub struct ByLength {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AtRandom {
-    /// Percentage of packets that take the alternative path on average, from 0 to 100: the MAXLO of
-    /// Flich et al.
+    /// Mean percentage of packets that take the alternative path, from 0 to 100: MAXLO in Flich et
+    /// al.
     pub percent: f64,
 }
 
@@ -72,17 +75,17 @@ pub struct AtRandom {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByContention {
-    /// Weight of the previous coefficient for a packet whose contention exceeds the coefficient, at least 0 and
+    /// Weight of the previous coefficient, for a packet whose contention exceeds it; at least 0 and
     /// below 1.
     pub alpha: f64,
-    /// Weight of the previous coefficient for other packets, at least 0 and below 1.
+    /// Weight of the previous coefficient, for other packets; at least 0 and below 1.
     pub beta: f64,
-    /// Coefficient above which a host begins to use alternative paths; at least `below`.
+    /// Coefficient above which a host starts to use alternative paths; at least `below`.
     pub above: f64,
     /// Coefficient below which a host returns to primary paths; at least 1.
     pub below: f64,
-    /// Coefficient of a host that has sent nothing, at least 1. If it exceeds `above`, hosts start
-    /// with alternative paths.
+    /// Coefficient of a host that has sent no packets; at least 1. If it exceeds `above`, hosts
+    /// start with alternative paths.
     pub start: f64,
 }
 
@@ -107,17 +110,17 @@ impl Default for ByContention {
 /// Selection among the paths of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Decision {
-    /// One path for each pair.
+    /// One path for each endpoint pair.
     #[default]
     ByPair,
     /// At the source: alternative path for long messages.
     ByLength {
-        /// Least payload, in bytes.
+        /// Minimum payload of a long message, in bytes.
         below_bytes: u32,
     },
     /// At the source: alternative path at random.
     AtRandom {
-        /// Probability, from 0 to 1.
+        /// Probability of the alternative path, from 0 to 1.
         alternative: f64,
     },
     /// At the source: alternative path while the host's contention coefficient is high.
@@ -129,31 +132,31 @@ pub enum Decision {
         /// alternative path, in bytes, exclusive.
         threshold_bytes: u64,
     },
-    /// At every switch: one of the outputs that adaptive tables give.
+    /// At every switch: one of the outputs in the adaptive tables.
     AtSwitches(SwitchDecision),
 }
 
 /// Selection of an output at every switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SwitchDecision {
-    /// Rule among several outputs.
+    /// Rule for the selection among several outputs.
     pub select: Select,
     /// Whether selection is repeated while a head waits for a lane.
     pub reselect: Reselect,
 }
 
 impl Decision {
-    /// Whether hosts select a path for each packet.
+    /// Returns whether hosts select a path for each packet.
     pub const fn is_at_source(&self) -> bool {
         !matches!(self, Self::ByPair | Self::AtSwitches(_))
     }
 
-    /// Whether the state of the network influences the selection.
+    /// Returns whether the state of the network influences the selection.
     pub const fn depends_on_network(&self) -> bool {
         matches!(self, Self::ByContention(_) | Self::ByLoad { .. } | Self::AtSwitches(_))
     }
 
-    /// Probability of an alternative path; `None` if it depends on the network.
+    /// Returns the probability of an alternative path; `None` if it depends on the network.
     pub(super) fn alternative(&self, message_bytes: u32) -> Option<f64> {
         match self {
             Self::ByPair | Self::AtSwitches(_) => Some(0.0),
@@ -165,7 +168,7 @@ impl Decision {
         }
     }
 
-    /// Selection at switches, if there is one.
+    /// Returns the selection at switches, if any.
     pub const fn at_switches(&self) -> Option<SwitchDecision> {
         match self {
             Self::AtSwitches(decision) => Some(*decision),

@@ -4,7 +4,7 @@ use crate::{Decision, Plan, Switching};
 use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Onward, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Number of a path of a pair of endpoints: 0 and 1 are direct, higher numbers lead via an
+/// Number of a path of an endpoint pair: 0 and 1 are direct paths, higher numbers are paths via an
 /// intermediate switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct PathId(u16);
@@ -14,11 +14,11 @@ impl PathId {
     pub const PRIMARY: Self = Self(0);
     /// The second direct path.
     pub const ALTERNATIVE: Self = Self(1);
-    /// Largest number of intermediate switches.
+    /// Maximum number of intermediate switches.
     pub const VIAS_MAX: usize = u16::MAX as usize - 1;
 
-    /// Path via an intermediate switch, by its index in [`crate::RoutingScheme::vias`], below
-    /// [`Self::VIAS_MAX`].
+    /// Returns the path via an intermediate switch, given by its index in
+    /// [`crate::RoutingScheme::vias`], below [`Self::VIAS_MAX`].
     pub fn over(via: usize) -> Self {
         Self(u16::try_from(via + 2).expect("a scheme has at most VIAS_MAX intermediate switches"))
     }
@@ -27,13 +27,14 @@ impl PathId {
         (0..=u16::MAX).take(count).map(Self)
     }
 
-    /// Index of its routes in [`crate::RoutingScheme::paths`]; 0 for paths via a switch.
+    /// Returns the index of the path's routes in [`crate::RoutingScheme::paths`]; 0 for paths via a
+    /// switch.
     #[inline]
     pub const fn index(self) -> usize {
         (self.0 == 1) as usize
     }
 
-    /// Index of its intermediate switch in [`crate::RoutingScheme::vias`].
+    /// Returns the index of the path's intermediate switch in [`crate::RoutingScheme::vias`].
     #[inline]
     pub const fn via(self) -> Option<usize> {
         match self.0.checked_sub(2) {
@@ -79,8 +80,8 @@ impl Plan {
         assert!(self.routing.vias.iter().all(is_at_switch), "a leg ends at a switch");
     }
 
-    /// Channels of a path, leg by leg; `None` if there is none. A cable between two endpoints is
-    /// their only path.
+    /// Returns the channels of a path, leg by leg; `None` if the path does not exist. Endpoints
+    /// joined by one cable have no other path.
     pub fn legs(
         &self,
         path: PathId,
@@ -96,16 +97,16 @@ impl Plan {
                 |channel: &ChannelId| !self.is_switch(self.fabric.target(*channel).node);
             return Some(channels.split_inclusive(ends_at_host).map(<[_]>::to_vec).collect());
         };
-        // Both routes contain the cable of the endpoint at the intermediate switch, which packets
-        // do not take.
+        // Both routes contain the cable between the intermediate switch and its endpoint, which
+        // packets do not traverse.
         let mut to_switch = self.direct_path(path, source, via)?;
         to_switch.pop();
         let onward = self.direct_path(path, via, destination)?.split_off(1);
         Some(vec![to_switch, onward])
     }
 
-    /// Channels of a path; `None` if there is none. The path from an endpoint to itself leads to
-    /// the switch and back.
+    /// Returns the channels of a path; `None` if the path does not exist. The path from an endpoint
+    /// to itself leads to the switch and back.
     pub fn path(
         &self,
         path: PathId,
@@ -130,15 +131,16 @@ impl Plan {
         Some(path.channels().to_vec())
     }
 
-    /// Maximum number of switches between two endpoints over all paths; 0 if one cable joins them.
+    /// Returns the maximum number of switches between two endpoints over all paths; 0 if one cable
+    /// joins them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
         let switches = |path| self.length_from(path, first, destination).switches;
         self.routing.path_ids().map(switches).max().unwrap_or(0)
     }
 
-    /// Lanes of a VC class on each channel of a path after the cable of the source, up to the first
-    /// in-transit host; `None` if there is no path.
+    /// Returns the lanes of a VC class on each channel of a path after the source's cable, up to
+    /// the first in-transit host; `None` if the path does not exist.
     pub fn lanes_along(
         &self,
         path: PathId,
@@ -167,8 +169,8 @@ impl Plan {
         Some(found)
     }
 
-    /// Length of a path whose first node after the source's cable is `first`. Zero if there is no
-    /// path.
+    /// Returns the length of a path whose first node after the source's cable is `first`; zero if
+    /// the path does not exist.
     pub fn length_from(&self, path: PathId, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
             return PathLength::default();
@@ -194,7 +196,7 @@ impl Plan {
         }
     }
 
-    /// Length of a path that consists of the source's cable and then these channels.
+    /// Returns the length of the path that consists of the source's cable and these channels.
     pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
         let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
         let switches = onward.iter().filter(from_switch).count();

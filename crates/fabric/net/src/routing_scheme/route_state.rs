@@ -9,8 +9,8 @@ use gingham_topology::{ChannelId, NodeId};
 pub struct RouteState {
     /// Source route, if it was looked up, or the end of a diverted packet's path.
     path: Option<KeptPath>,
-    /// Switches and in-transit hosts that have routed the head. Others may set it only with a path
-    /// known in advance.
+    /// Number of switches and in-transit hosts that have routed the head. Code outside this module
+    /// may set it only on a path known in advance.
     pub hops: u16,
     /// Value of `hops` at the start of the current leg, on a path via a switch.
     leg_began: u16,
@@ -21,7 +21,8 @@ pub struct RouteState {
 }
 
 impl RouteState {
-    /// State of a packet that enters the network; `first_node` is at the end of its host's cable.
+    /// Returns the state of a packet that enters the network; `first_node` is the node at the other
+    /// end of the source's cable.
     #[expect(clippy::inline_always, reason = "a packet's record is built in its place")]
     #[inline(always)]
     pub fn new(plan: &Plan, packet: &Packet, first_node: NodeId) -> Self {
@@ -34,7 +35,7 @@ impl RouteState {
         Self { path, ..Self::default() }
     }
 
-    /// Counts the switch `node` reached by the head, and returns the outgoing channel there.
+    /// Counts the switch `node` that the head has reached. Returns the outgoing channel there.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn output(
@@ -65,7 +66,7 @@ impl RouteState {
         output.expect("packets take paths that exist")
     }
 
-    /// Looks up the output for a source route that was not looked up on entry into the network.
+    /// Looks up the output of a source route that was not looked up on entry into the network.
     #[inline(never)]
     fn output_by_look_up(
         &self,
@@ -78,7 +79,7 @@ impl RouteState {
         Some(routes.channel(&plan.fabric, path, self.hops.into(), || node))
     }
 
-    /// Begins the second leg at the intermediate switch.
+    /// Returns the output on a path via a switch, and starts the second leg at that switch.
     #[inline(never)]
     fn output_over_switch(
         &mut self,
@@ -89,7 +90,7 @@ impl RouteState {
         let switch = |endpoint| plan.fabric.target(plan.fabric.endpoint_channel(endpoint)).node;
         let ending = self.path.filter(|path| path.is_ending());
         if self.leg == 0 && switch(plan.routing.end_of_leg(packet, 0)) == node {
-            // The leg begins here even if the packet is diverted here.
+            // The leg starts here even if the packet is diverted here.
             let Self { hops, .. } = *self;
             *self = Self { leg: 1, leg_began: hops, hops, path: ending, ..Self::default() };
         }
@@ -115,8 +116,8 @@ impl RouteState {
         self.hops += 1;
     }
 
-    /// Updates the dateline class for the channel `outgoing` after `incoming`. Returns the
-    /// permitted lanes.
+    /// Updates the dateline class for a head that moves from channel `incoming` to `outgoing`.
+    /// Returns the permitted lanes.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn enter(
@@ -144,14 +145,14 @@ impl RouteState {
         lanes
     }
 
-    /// Begins the next leg at an in-transit host.
+    /// Starts the next leg at an in-transit host.
     pub fn reinject(&mut self) {
         self.hops += 1;
         self.leg = self.leg.saturating_add(1);
         self.dateline_class = DatelineClass::default();
     }
 
-    /// Ends the path at the current switch; `into_end` leads to its port 0.
+    /// Ends the path at the current switch; `into_end` is the channel to the switch's port 0.
     pub fn divert(&mut self, plan: &Plan, packet: &Packet, into_end: ChannelId) {
         let onward = u32::from(self.hops);
         let in_transit_hosts = match (plan.routing.routes(packet.path_id), self.path) {
@@ -164,13 +165,14 @@ impl RouteState {
         self.path = Some(KeptPath::ending_with(into_end, onward, in_transit_hosts));
     }
 
-    /// Number of in-transit hosts on the path.
+    /// Returns the number of in-transit hosts on the path.
     pub fn in_transit_hosts(&self) -> u16 {
         let hosts = self.path.map_or(0, KeptPath::in_transit_hosts);
         u16::try_from(hosts).expect("a path has few in-transit hosts")
     }
 
-    /// Length of the whole path; `first_node` is at the end of the host's cable.
+    /// Returns the length of the whole path; `first_node` is the node at the other end of the
+    /// source's cable.
     pub fn length(&self, plan: &Plan, packet: &Packet, first_node: NodeId) -> PathLength {
         match self.path.filter(|_| packet.path_id.via().is_none()) {
             Some(path) => path.into(),
@@ -191,7 +193,8 @@ mod tests {
     use gingham_topology::generate::{Generator, Mesh};
     use gingham_topology::routing::{Algorithm, DimensionOrder, Form, Lanes, VcClass, route};
 
-    /// Mesh of 3 by 2 switches with a host each, over four lanes; paths may lead over any switch.
+    /// Returns a mesh of 3 by 2 switches, with one host each and four lanes. Paths may lead via any
+    /// switch.
     fn plan(form: Form) -> Plan {
         let mesh = Mesh { dimensions: vec![3, 2], hosts_per_switch: 1, rails: 1 };
         let fabric = Generator::Mesh(mesh).generate(1).unwrap();
@@ -211,7 +214,7 @@ mod tests {
         Packet { path_id, ..packet }
     }
 
-    /// Channels of a packet, and the lanes of each after the first.
+    /// Returns the channels that a packet traverses, and the lanes of each channel after the first.
     fn followed(plan: &Plan, packet: &Packet) -> (Vec<ChannelId>, Vec<LaneSet>) {
         let mut incoming = plan.fabric.endpoint_channel(packet.source);
         let target = |channel| plan.fabric.target(channel).node;

@@ -1,4 +1,4 @@
-//! Selection of paths at one endpoint.
+//! Path selection at one endpoint.
 
 use super::output_load::ByLoad;
 use super::{Contention, ContentionPlan, Decision, OutputLoad, PathId};
@@ -7,7 +7,7 @@ use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 
-/// Selects the paths of the packets of an endpoint.
+/// Selects the paths of an endpoint's packets.
 #[derive(Clone, Debug, Default)]
 pub struct SourceChooser {
     state: State,
@@ -59,7 +59,7 @@ impl SourceChooser {
             }
         };
         let over_switches = (!plan.routing.vias.is_empty()).then(|| {
-            // A random stream of its own, separate from the choice between direct path and
+            // A separate random stream, independent of the choice between direct path and
             // alternative.
             let name = format!("{}, over switches", plan.fabric.endpoint_name(endpoint));
             let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
@@ -68,7 +68,8 @@ impl SourceChooser {
         Self { state, over_switches }
     }
 
-    /// Path of a packet that starts now, of a message with `message_bytes` of payload.
+    /// Returns the path of a packet that starts now, from a message with `message_bytes` of
+    /// payload.
     pub fn choose(&mut self, packet: &Packet, message_bytes: u32) -> PathId {
         let takes_alternative = match &mut self.state {
             State::ByPair => return packet.path_id,
@@ -95,8 +96,7 @@ impl SourceChooser {
         }
     }
 
-    /// Records that a local packet has left. Returns the new contention coefficient if selection
-    /// uses it.
+    /// Records that a local packet has left. Returns the new contention state if selection uses it.
     pub fn on_left(
         &mut self,
         started: Time,
@@ -163,8 +163,8 @@ mod tests {
     fn alternative_path_is_drawn_with_its_probability() {
         for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
             let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
-            // Four standard deviations of the binomial distribution: exceeded by one seed in
-            // 16,000.
+            // Within four standard deviations of the binomial distribution, which one seed in
+            // 16,000 exceeds.
             let (mean, deviation) = (
                 alternative * f64::from(packets),
                 (f64::from(packets) * alternative * (1.0 - alternative)).sqrt(),
@@ -192,7 +192,7 @@ mod tests {
         for _ in 0..40_000 {
             drawn[chooser.choose(&packet(), 64).via().unwrap()] += 1;
         }
-        // Four standard deviations: the square root of 40,000 x 1/4 x 3/4 is 86.6.
+        // Four standard deviations of 86.6, the square root of 40,000 x 1/4 x 3/4.
         assert!(drawn.iter().all(|count| count.abs_diff(10_000) < 347), "{drawn:?}");
     }
 

@@ -1,19 +1,19 @@
-//! Selection of an output for a packet that may take any of several.
+//! Output selection for packets with several permitted outputs.
 //!
 //! ```text
 //!   to t, at s0:   east   lanes 1 2     a lane can be granted, 7 credits   ─┐
-//!                  north  lanes 0 1 2   no lane can                        ├─► one output, by [`Select`]
-//!                  up     lanes 1 2     a lane can, 9 credits              ─┘
+//!                  north  lanes 0 1 2   no lane can be granted              ├─► one output, by [`Select`]
+//!                  up     lanes 1 2     a lane can be granted, 9 credits   ─┘
 //! ```
 //!
-//! At every tick until it is granted a lane, a head requests one output, chosen anew among those
-//! with a lane that could be granted to it at the start of VC allocation; without any it requests
-//! none.
+//! At every tick until it is granted a lane, a head requests one output. It chooses the output anew
+//! among those with a lane that could be granted to it at the start of VC allocation, and requests
+//! none if there is no such output.
 //!
-//! With [`Reselect::Never`] it chooses once, among all outputs, when its routing is over, and may
-//! then take that output and the escape lanes on its path.
+//! With [`Reselect::Never`], a head chooses once, among all outputs, when its routing is complete.
+//! It may then take that output or the escape lanes on its path.
 //!
-//! Random draws are indexed by tick: a run does not depend on the order of evaluation.
+//! Random draws are indexed by tick, so that a run does not depend on the order of evaluation.
 
 use super::SwitchDecision;
 use crate::Plan;
@@ -27,13 +27,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Select {
-    /// The output with the lowest port.
+    /// The output with the lowest port number.
     #[schemars(extend("x-source" = "textbook"))]
     First,
     /// A random output, all with equal probability.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.2 (random ascent in trees)"))]
     Random,
-    /// The output with the most credits on the adaptive lanes that the packet may take there; ties
+    /// The output with the most credits on the adaptive lanes that the packet may take there. Ties
     /// are broken at random with equal probability. Escape lanes count only if no lane is adaptive.
     #[default]
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.1; credits stand for queue lengths"))]
@@ -44,12 +44,12 @@ pub enum Select {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reselect {
-    /// In every cycle, among the outputs that could grant it a lane then.
+    /// In every cycle, among the outputs that can grant the head a lane in that cycle.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     EveryCycle,
-    /// Never: the head chooses among all its outputs when its routing is over, and waits for that
-    /// one. It may also take the escape lanes on its path, if there are any.
+    /// Never: when its routing is complete, the head chooses among all its outputs, and waits for
+    /// the chosen output. It may also take the escape lanes on its path, if any.
     #[schemars(extend("x-source" = "BookSim 2, src/routers/iq_router.cpp; escape lanes beside the choice are ours"))]
     Never,
 }
@@ -61,14 +61,15 @@ pub struct OutputChoice {
     pub output: ChannelId,
     /// Permitted lanes, at least one.
     pub lanes: LaneSet,
-    /// Lanes whose credits indicate the load of the output: the adaptive lanes, or all if none is
-    /// adaptive. An escape lane exists at one output only, and would make it look less loaded.
+    /// Lanes whose credits indicate the load of the output: the adaptive lanes, or all lanes if
+    /// none is adaptive. Escape lanes exist at only one output, and would make it look less loaded.
     pub judged: LaneSet,
 }
 
 impl Plan {
-    /// Outputs of a VC class from a switch towards `to`, in port order, under adaptive routing;
-    /// with a `chosen` output, that one and the escape lanes of the table's output.
+    /// Returns the outputs of a VC class from a switch towards `to`, in port order, under adaptive
+    /// routing. With a `chosen` output, returns only that output and the escape lanes of the
+    /// table's output.
     pub fn outputs(
         &self,
         switch: NodeId,
@@ -102,7 +103,7 @@ pub struct HeadPlace {
     pub lane: u8,
 }
 
-/// Selection of outputs at all switches.
+/// Output selection at all switches.
 #[derive(Clone, Debug)]
 pub struct SwitchChooser {
     decision: SwitchDecision,
@@ -111,7 +112,7 @@ pub struct SwitchChooser {
 }
 
 impl SwitchChooser {
-    /// Creates the chooser of a run with adaptive routing.
+    /// Creates the chooser of a run; returns `None` without adaptive routing.
     pub fn new(plan: &Plan) -> Option<Self> {
         let decision = plan.routing.decision.at_switches()?;
         let draws = |switch| {
@@ -122,13 +123,14 @@ impl SwitchChooser {
         Some(Self { decision, draws })
     }
 
-    /// Whether a head keeps its first choice.
+    /// Returns whether a head keeps its first choice.
     pub fn is_for_good(&self) -> bool {
         self.decision.reselect == Reselect::Never
     }
 
-    /// Chooses an output for a head at a tick. `credits` has those on the judged lanes of each
-    /// output ([`OutputChoice::judged`]), at least one; the result is an index.
+    /// Chooses an output for a head at a tick. `credits` contains, for each output, the credits on
+    /// its judged lanes ([`OutputChoice::judged`]), and must not be empty. Returns an index into
+    /// `credits`.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);
