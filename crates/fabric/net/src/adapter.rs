@@ -6,20 +6,18 @@
 //! ```
 //!
 //! Each priority level is a FIFO. A higher level may send between two segments of a message, but
-//! never interrupts a packet in transmission (Kwan et al. 1996, section 2: "non-preemptive
-//! priority").
+//! not during a packet (Kwan et al. 1996, section 2: "non-preemptive priority").
 //!
 //! Each flow of a controlled class (token bucket, window or rate limit) has its own queue. Within a
 //! level, packet-by-packet round robin between the flow queues and the shared queue keeps a waiting
 //! flow from blocking the others (`turns`). Packets without a message precede all other packets of
 //! their level.
 //!
-//! A policed class has a token bucket ([`TokenBucket`](crate::TokenBucket)). Messages are checked
-//! when they are created if excess traffic is dropped or demoted; packets are checked when they
-//! could be sent if excess traffic is delayed.
+//! A policed class has a token bucket ([`TokenBucket`](crate::TokenBucket)), which checks new
+//! messages (drop, demote) or packets ready to leave (delay).
 //!
-//! With virtual lanes, packets with different sets of permitted lanes use different groups of
-//! queues, each with its own levels. A wormhole network has only group 0.
+//! Packets with different sets of permitted lanes use different groups of queues, each with its own
+//! levels. A wormhole network has only group 0.
 //!
 //! Invariant: every payload byte of an offered message leaves in exactly one packet, in the order
 //! of its flow.
@@ -53,10 +51,9 @@ use turns::{Turns, Who};
 pub enum Turn {
     /// Sends this packet now.
     Send(Packet),
-    /// Sends nothing before this time because of tokens or a rate limit; the sender must then call
-    /// again.
+    /// Sends nothing before this time because of tokens or a rate limit.
     At(Time),
-    /// Has nothing to send, or waits for an acknowledgement.
+    /// Cannot send without another event.
     Nothing,
 }
 
@@ -67,13 +64,12 @@ pub enum Next {
     Packet {
         /// Payload in bytes.
         payload_bytes: u32,
-        /// Creation time of the packet's message, or the time at which an acknowledgement was
-        /// queued.
+        /// Creation time of the message; for an acknowledgement, its queueing time.
         created: Time,
     },
-    /// A packet that may start at this time at the earliest.
+    /// The earliest time at which a packet may start.
     At(Time),
-    /// Nothing to send, or nothing that can start without another event.
+    /// No packet can start without another event.
     Nothing,
 }
 
@@ -82,8 +78,7 @@ pub enum Next {
 pub struct Adapter {
     /// For each group and priority level: messages of classes without window, rate limit or tokens.
     shared: SmallVec<[Queue; 2]>,
-    /// Bit mask of the groups with waiting packets, including packets that must wait for tokens, a
-    /// window or a rate limit.
+    /// Bit mask of the groups with waiting packets, including packets that may not be sent yet.
     waiting: u32,
     created: u32,
     levels: u8,
@@ -96,12 +91,11 @@ pub struct Adapter {
 struct Beside {
     /// Round-robin state for each group and level; empty if packets wait only for the link.
     turns: Box<[Turns]>,
-    /// For each class; empty without policing.
     policers: Box<[Option<Policer>]>,
     paths: SourceChooser,
 }
 
-/// Selected packet: index of its group and level, and source of the packet within that level.
+/// Selected packet: index of its group and level, and source within the level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pick {
     place: usize,
@@ -119,7 +113,6 @@ impl Adapter {
         Self { shared, waiting: 0, created: 0, levels, grouping, beside }
     }
 
-    /// Creates the adapters of all endpoints, with empty queues and full token buckets.
     pub(crate) fn all(plan: &Arc<Plan>) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
         let is_controlled = plan.is_controlled() || plan.throttle().is_some();
@@ -251,8 +244,7 @@ impl Adapter {
         queue.push_back(messages, slot);
     }
 
-    /// Enqueues a packet without a message. Returns how many packets without a message now wait,
-    /// over all groups and levels.
+    /// Enqueues a packet without a message. Returns the number of waiting packets of this kind.
     pub(crate) fn order(&mut self, packet: Packet, now: Time) -> usize {
         let place = self.note_waiting(packet.vc_class, packet.priority);
         self.turns(place).put_ordered(packet, now);
@@ -486,8 +478,7 @@ impl Adapter {
         self.beside().paths.on_loads(loads);
     }
 
-    /// Updates the contention estimate after the endpoint has sent a packet, if path selection uses
-    /// it.
+    /// Updates the contention estimate, if any, after the endpoint has sent a packet.
     pub(crate) fn on_left(
         &mut self,
         started: Time,

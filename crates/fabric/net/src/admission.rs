@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Every node keeps a [`Ledger`] of its links' reserved bandwidth, and decides when it reads the
-//! probe, an ordinary packet on dedicated lanes. A signal that ends at a switch goes to port 0 of
-//! that switch, which responds.
+//! probe, an ordinary packet. A signal that ends at a switch goes to the switch's port 0, which
+//! responds.
 //!
 //! An in-transit host has no port 0 and decides when it re-injects the probe. A refused probe
 //! continues as a NACK and ends at the next switch.
@@ -90,8 +90,7 @@ pub enum Signal {
     Ack(StreamId),
     /// Refuses a stream: the sender on this channel has too little bandwidth.
     Nack(StreamId, ChannelId),
-    /// Releases the reservations of a stream, from the source to the node before the refusal. The
-    /// sender on this channel refused.
+    /// Releases the reservations of a stream before the sender on this channel, which refused.
     Release(StreamId, ChannelId),
 }
 

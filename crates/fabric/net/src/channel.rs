@@ -1,4 +1,4 @@
-//! Physical properties of channels. Each channel is one direction of a cable.
+//! Physical properties of channels.
 
 use crate::SlackBuffer;
 use gingham_kernel::{ByteTime, Span};

@@ -21,7 +21,7 @@ pub struct CreditLossPlan {
     pub probability: f64,
     /// Half-open interval of sending times at which updates may be lost.
     pub sent: Range<Time>,
-    /// Longest time between two updates of a lane: after it, the last count is repeated. Default:
+    /// Time after the last update of a lane at which its credit count is repeated. Default:
     /// InfiniBand's period.
     pub period: Option<Span>,
 }

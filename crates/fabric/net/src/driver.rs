@@ -36,8 +36,8 @@ pub trait Network: Debug + Send + Sync {
     /// Returns mutable access to the endpoints.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Handles the next event before the endpoints' next checkpoint. If none is due, changes
-    /// nothing and returns the time of the next event, if any.
+    /// Handles the next event before the endpoints' next checkpoint. Without one, changes nothing
+    /// and returns the time of the next event, if any.
     fn step(&mut self) -> Result<(), Option<Time>>;
 
     /// Advances the clock to the end of the run.
@@ -53,11 +53,10 @@ pub trait Network: Debug + Send + Sync {
     /// Returns the counts of the followed channels at time `end`, before any event of that time.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
-    /// Ends a section of the run at the endpoints, with the counts before any event of time `end`.
+    /// Ends a section of the run, with the counts before any event of time `end`.
     fn end_section(&mut self, end: Time);
 
-    /// Handles a network event before any other event of the same time. Networks override this
-    /// method if the event affects their own state.
+    /// Handles a network event before any other event of the same time.
     fn apply(&mut self, event: NetworkEvent) {
         event.apply(self.endpoints_mut());
     }

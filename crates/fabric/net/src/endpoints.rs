@@ -210,8 +210,8 @@ impl Endpoints {
         adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
-    /// Returns whether a group has a packet that neither window nor rate limit holds back. Unlike
-    /// [`Self::next`], this method ignores token buckets and throttling, and changes no state.
+    /// Returns whether a group has a packet that neither window nor rate limit holds back. Ignores
+    /// token buckets and throttling.
     pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
@@ -245,8 +245,8 @@ impl Endpoints {
         !self.outbox.orders().is_empty()
     }
 
-    /// Takes the latest pending order. Latest first, because a source with another message due now
-    /// must be scheduled before its endpoint sends.
+    /// Takes the latest pending order: a source with another message due now must be scheduled
+    /// before its endpoint sends.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.outbox.orders_mut().pop()

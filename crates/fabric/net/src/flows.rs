@@ -37,7 +37,6 @@ pub(crate) struct Held {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FlowState {
-    /// The flow has another packet within the window.
     MayGo,
     /// The flow waits for an acknowledgement.
     Shut,
@@ -58,7 +57,6 @@ pub(crate) struct Flow {
     is_acknowledged: bool,
     /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
-    /// Lane drawn for the flow, if any.
     pub(crate) lane: Option<VcClass>,
     /// Start of the wait for an acknowledgement.
     shut_since: Option<Time>,

@@ -49,7 +49,6 @@ pub(crate) struct Outgoing {
     pub(crate) message: Message,
     pub(crate) priority: Priority,
     pub(crate) vc_class: VcClass,
-    /// Maximum payload of a packet.
     pub(crate) longest_bytes: u32,
     pub(crate) conformance: Conformance,
 }
@@ -102,7 +101,6 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache line");
 
-/// Unsent rest of a message at its source.
 #[derive(Clone, Copy, Debug)]
 struct Unsent {
     longest_bytes: u32,
@@ -317,8 +315,7 @@ impl Unsent {
         self.bytes.min(self.longest_bytes)
     }
 
-    /// Takes the next packet of a message of `message_bytes` bytes. Returns its payload, and
-    /// whether it is the first and the last packet.
+    /// Takes the next packet. Returns its payload, and whether it is the first and the last packet.
     fn take(&mut self, message_bytes: u32) -> (u32, bool, bool) {
         let is_first = self.bytes == message_bytes;
         let payload_bytes = self.next_bytes();
@@ -337,7 +334,6 @@ impl Reassembly {
         self.settle(arrival.payload_bytes).then_some((self.packets, self.wire_bytes))
     }
 
-    /// Subtracts payload. Returns whether none remains.
     fn settle(&mut self, payload_bytes: u32) -> bool {
         let left_bytes = self.left_bytes.checked_sub(payload_bytes);
         self.left_bytes = left_bytes.expect("no more arrives of a message than it has");

@@ -155,7 +155,7 @@ pub struct Stay {
     pub lane: u8,
     /// Arrival time of the packet's first byte.
     pub came: Time,
-    /// Bytes on the wire.
+    /// Packet bytes on the wire.
     pub wire_bytes: u64,
     /// Output channel.
     pub output: ChannelId,

@@ -1,12 +1,5 @@
 //! Packets: the units that move through the fabric.
 //!
-//! ```text
-//!   data      payload of a message, which travels as one packet or as several segments
-//!   ACK       acknowledges data packets, and reports which were marked
-//!   signal    a stream's request for admission, or a reply to it
-//!   control   other exchanges of adapters and switches
-//! ```
-//!
 //! Only data packets belong to a message. All packets use wire, buffers, lanes and routes alike.
 
 use crate::{ClassId, FlowId, MessageSlot, PathId, Signal};

@@ -65,8 +65,8 @@ pub struct OvertakingPlan {
 pub struct PacketsPlan {
     /// Header and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Time from the arrival of the first byte to the earliest start on the output. At least the
-    /// serialisation time of one byte on every channel.
+    /// Time from the arrival of the first byte to the earliest start on the output; at least one
+    /// byte time of every channel.
     pub forwarding_delay: Span,
     /// Minimum time between reading two packet heads at the same input port.
     pub head_interval: Span,

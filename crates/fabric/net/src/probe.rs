@@ -25,7 +25,6 @@ pub struct ProbePlan {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Weights {
-    /// Arbiters with adjustable weights.
     places: Vec<(ArbiterPlace, ChannelId)>,
     lanes: u8,
     ordered: usize,

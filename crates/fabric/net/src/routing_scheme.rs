@@ -42,8 +42,8 @@ use std::ops::RangeInclusive;
 
 /// Paths of a run, and the selection among them.
 ///
-/// Tables are adaptive if and only if packets select outputs at switches. Alternative paths exist
-/// if and only if hosts select among paths.
+/// Adaptive tables require selection at switches, alternative paths require selection at hosts, and
+/// vice versa.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoutingScheme {
     /// Routes of the direct paths by [`PathId`]: one or two per pair; two only as source routes.

@@ -63,7 +63,6 @@ impl Wait {
         }
     }
 
-    /// Returns the number of awaited parties that must advance first.
     fn needed(&self) -> usize {
         match self {
             Self::All(parties) => parties.len(),
@@ -79,7 +78,6 @@ impl WaitCycle {
         let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
         let stuck = stuck(waits, place);
         let start = stuck.iter().position(|stuck| *stuck)?;
-        // Follows stuck parties until a party repeats.
         let onward = |at: usize| {
             let mut parties = waits[at].1.parties().iter().filter_map(|party| place(*party));
             parties.find(|other| stuck[*other]).expect("a stuck party waits for one")

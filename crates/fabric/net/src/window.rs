@@ -76,7 +76,6 @@ impl Acknowledged {
     }
 }
 
-/// Unacknowledged packets at the destination of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Receipt {
     packets: u32,

@@ -2,7 +2,7 @@
 
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Groups of queues, shared by endpoints whose VC classes have the same permitted lanes.
+/// Groups of queues, shared by endpoints with the same permitted lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
     pub(super) lanes: Box<[LaneSet]>,

@@ -16,7 +16,7 @@ use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, Routes, UpDown, route};
 use gingham_topology::{EndpointId, Fabric};
 
-/// Returns the plan of two hosts on one cable, with classes that send no messages by themselves.
+/// Returns the plan of two hosts on one cable, with classes that create no messages.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -78,7 +78,6 @@ fn window(packets: u32) -> WindowPlan {
     WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
 }
 
-/// Returns a rate limit of `byte_ps` picoseconds per byte.
 fn rate_limit(byte_ps: u64) -> RateLimitPlan {
     RateLimitPlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
 }
@@ -186,7 +185,7 @@ impl Sender {
         }
     }
 
-    /// Returns the newly recorded intervals in which flows were held back, with times in ps.
+    /// Returns the newly recorded waiting intervals of flows, in ps.
     fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
         let held = std::iter::from_fn(|| self.flows.next_held());
         let mut held: Vec<_> =
@@ -287,7 +286,7 @@ fn reopened_flow_queues_behind_all_others() {
     assert_eq!(sender.take(70), Turn::Nothing);
     let window = Hold::Window;
     assert_eq!(sender.held(), [(first, window, 0, 37), (second, window, 10, 33)]);
-    // No message is waiting for an acknowledgement, so a new message is sent immediately.
+    // No message waits, and the window is open: a new message is sent immediately.
     sender.acknowledged(first, 75);
     sender.put(0, 1, 80, message(7, 5));
     assert_eq!(sender.goes(80), 7);

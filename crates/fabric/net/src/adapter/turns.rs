@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    /// Packets without a message, each with the time since which it has been waiting.
+    /// Packets without a message, each with the start of its wait.
     ordered: VecDeque<(Packet, Time)>,
     /// Members of the round robin; the first is served next.
     ring: VecDeque<Member>,
@@ -37,7 +37,6 @@ enum Member {
 /// Controls other than windows and rate limits: injection throttling and token buckets.
 pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>]);
 
-/// Source of the next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Who {
     /// Shared queue at this position in the ring, or 0 without a ring.
@@ -50,7 +49,6 @@ pub(super) enum Who {
 impl Turns {
     // Arrivals.
 
-    /// Adds the shared queue, previously empty, to the ring.
     pub(super) fn put_shared(&mut self) {
         self.ring.push_back(Member::Shared);
     }
@@ -108,8 +106,8 @@ impl Turns {
     // Departures.
 
     /// Selects the source of the next packet, or returns the earliest time at which a packet may
-    /// start without another event. Marks a message that lacks only tokens as delayed, and holds a
-    /// message that throttling does not admit. `shared` is the first message of the shared queue.
+    /// start without another event. Marks messages that lack only tokens as delayed, and holds
+    /// messages that throttling does not admit. `shared` is the first message of the shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,

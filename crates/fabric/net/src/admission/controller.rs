@@ -42,7 +42,7 @@ pub struct Request {
     pub state: StreamState,
     /// Time of the request.
     pub asked: Option<Time>,
-    /// Arrival time of the response at the sending host, or the time of the adapter's own refusal.
+    /// Arrival time of the response, or the time of the adapter's own refusal.
     pub responded: Option<Time>,
     /// Earliest expiry time among the stream's expired leases.
     pub lapsed: Option<Time>,
@@ -75,13 +75,11 @@ pub(crate) struct AdmissionController {
     requests: Vec<Request>,
     ledger: Ledger,
     leases: Option<Leases>,
-    /// Lane weights, and weight changes not yet reported.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
 }
 
 impl AdmissionController {
-    /// Creates the controller of a run; returns `None` without admission control.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let admission = Arc::clone(plan.admission.as_ref()?);
         let request = |(class, source, stream): (ClassId, &SourcePlan, &StreamPlan)| Request {
@@ -127,8 +125,8 @@ impl AdmissionController {
         &self.requests[stream.index()]
     }
 
-    /// Requests admission at the adapter. Returns whether to send a probe; `false` means that the
-    /// adapter itself has refused.
+    /// Requests admission. Returns whether to send a probe; otherwise the adapter itself has
+    /// refused.
     pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.state, request.asked) = (StreamState::Asking, Some(now));
@@ -188,7 +186,7 @@ impl AdmissionController {
     }
 
     /// Releases a reservation after the last packet has passed the node; `input` is `None` at the
-    /// source adapter.
+    /// source.
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
@@ -236,7 +234,7 @@ impl AdmissionController {
         }
     }
 
-    /// Records the response to a host that has crashed, without any further action.
+    /// Records the response to a crashed host, without further action.
     pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.responded = Some(now);
@@ -316,6 +314,6 @@ impl AdmissionController {
 pub(crate) enum HostAction {
     Send,
     Release(ChannelId),
-    /// Nothing to release, since only the host itself had reserved bandwidth.
+    /// Nothing: only the host itself had reserved bandwidth.
     Nothing,
 }

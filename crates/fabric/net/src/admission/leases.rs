@@ -7,8 +7,8 @@
 //!                                  ├──── lease ────┤ expired: free for the next probe
 //! ```
 //!
-//! A packet read exactly at the end of a lease still renews it. Expired leases are found at the
-//! next request for the link and at the end of a run, because a timer would keep the run alive.
+//! A packet read exactly at the end of a lease still renews it. Expiry is checked at the next
+//! request for the link and at the end of a run, because a timer would keep the run alive.
 //!
 //! Source: ours; in Yum et al. 2002, only the last packet releases reservations.
 

@@ -67,8 +67,7 @@ impl TimedPath<'_> {
     }
 
     /// Handles a signal at the end of the channel with index `place`. Returns the resulting signal
-    /// and whether it ends there. An in-transit host is neither the first nor the last node, and
-    /// two such hosts are never adjacent.
+    /// and whether it ends there. In-transit hosts are never first, last or adjacent.
     fn reach(
         &self,
         controller: &mut AdmissionController,
@@ -99,8 +98,7 @@ impl TimedPath<'_> {
         controller.ask(of, channel(self.0[0]), self.1)
     }
 
-    /// Requests admission and handles all resulting signals immediately. Returns whether the stream
-    /// may send.
+    /// Requests admission and handles all resulting signals. Returns whether the stream may send.
     fn ask(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
         if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
@@ -207,8 +205,7 @@ fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     assert!(controller.ledger().is_empty());
 }
 
-/// Checks that the release passes the in-transit host, which cannot end a signal, and ends at the
-/// refusing switch.
+/// Checks that the release passes the in-transit host and ends at the refusing switch.
 #[test]
 fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     let mut controller = controller(&[60, 60, 40], 7);
@@ -224,8 +221,7 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// Checks that adapter and switch keep the reservation of a crashed stream for one lease, and that
-/// the next request finds it expired.
+/// Checks that a crashed stream keeps its reservations for one lease, until the next request.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;

@@ -1,9 +1,9 @@
 //! Lane weights that follow the ledgers.
 //!
-//! The lanes of streams share the reserved bandwidth of a link equally, in 64ths. The lanes of
-//! other classes share the rest, each with a configured minimum so that they make progress. Every
-//! lane has a weight of at least 1. Probes and responses keep the weights of their own lanes,
-//! because a scheduler with priority levels serves these lanes first.
+//! Stream lanes share the reserved bandwidth of a link equally, in 64ths. The lanes of other
+//! classes share the rest, each with a minimum so that they make progress. Every lane has a weight
+//! of at least 1. Probes and responses keep the weights of their own lanes, because a scheduler
+//! with priority levels serves these lanes first.
 //!
 //! Source: Yum et al. 2002, sections 3.3 ("minimum forward progress bandwidth should be
 //! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"). Ours:
@@ -16,7 +16,6 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
-/// Number of parts of a link's bandwidth.
 const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]

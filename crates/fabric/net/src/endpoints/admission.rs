@@ -154,7 +154,7 @@ impl Admission {
         }
     }
 
-    /// Handles a packet that an in-transit host re-injects. No signal ends there.
+    /// Handles a packet that an in-transit host re-injects.
     #[inline(never)]
     pub(super) fn on_sent_on(
         &mut self,

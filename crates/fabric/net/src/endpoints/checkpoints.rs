@@ -18,10 +18,8 @@ const DEADLOCK_CHECKS: u64 = 64;
 pub(super) struct Checkpoints {
     check_interval_ps: u64,
     next_check: Time,
-    /// Time before which events need no checkpoint.
     next: Time,
     events: NetworkEvents,
-    /// Number of network events already applied.
     happened: usize,
 }
 

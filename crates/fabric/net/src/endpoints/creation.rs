@@ -38,7 +38,6 @@ impl Endpoints {
         Created { next, endpoint }
     }
 
-    /// Creates a message if one is due `now`. Returns whether one was due.
     #[inline(never)]
     fn create(&mut self, index: usize, now: Time) -> bool {
         let source = self.sources.get_mut(index);
@@ -48,8 +47,8 @@ impl Endpoints {
         true
     }
 
-    /// Creates the message that a notification made due `now`, and any further messages that the
-    /// source's own clock makes due now. Each message gets an order to send.
+    /// Creates the message that a notification made due `now`, and further messages that the
+    /// source's own clock makes due now. Orders to send each.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
@@ -203,7 +202,6 @@ impl Endpoints {
 
     // Posts.
 
-    /// Posts a message to its channel adapter, or enqueues it in runs without channel adapters.
     #[inline(never)]
     fn post(
         &mut self,
@@ -224,7 +222,6 @@ impl Endpoints {
         self.carry_posts(now);
     }
 
-    /// Handles the departure of a packet's tail.
     #[inline(never)]
     pub(super) fn on_content_left(&mut self, endpoint: EndpointId, content: Content, now: Time) {
         let Content::Data(slot) = content else { return };

@@ -86,7 +86,7 @@ impl Endpoints {
     }
 
     /// Handles [`Notice::Created`] like [`Self::notify`], but returns the resulting orders
-    /// directly, because messages are too frequent for a list of orders.
+    /// directly, for speed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn create_next(&mut self, source: usize, now: Time) -> Created {

@@ -86,7 +86,6 @@ impl Probe {
         }
     }
 
-    /// Sends a control packet in response to a packet, if a path to the destination exists.
     fn control(
         &self,
         on: &Packet,

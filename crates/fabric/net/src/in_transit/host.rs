@@ -45,7 +45,6 @@ pub struct TakenIn {
     pub group: usize,
     /// Arrival time of the head.
     head: Time,
-    /// Number of the packet in ejection order.
     number: u64,
     /// Whether the packet was spilled to host memory.
     pub is_spilled: bool,
@@ -58,7 +57,6 @@ pub struct TakenIn {
 pub struct InTransitHost<P> {
     plan: InTransitPlan,
     pool_bytes: u64,
-    /// Number of packets ejected so far.
     taken_in: u64,
     groups: Vec<Group<P>>,
 }
@@ -95,9 +93,9 @@ impl<P: Copy> InTransitHost<P> {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Ejects a packet, whose head arrived at `head`, into the pool or, if the pool is full, into
-    /// host memory. Returns `None` if the packet must wait in the input instead, which stops the
-    /// sender.
+    /// Ejects a packet into the pool or, if the pool is full, into host memory; `head` is the
+    /// arrival time of its head. Returns `None` if the packet must wait in the input instead, which
+    /// stops the sender.
     pub fn take_in(
         &mut self,
         packet: P,

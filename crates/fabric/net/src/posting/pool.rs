@@ -22,7 +22,6 @@ pub(super) struct Pool {
     waiting: Queue,
     /// Messages that are posted again, grouped by period.
     retries: Vec<Retries>,
-    /// Time of the scheduled attempt.
     attempt: Option<Time>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Posts {
     /// For each endpoint and class: required credits.
     of_class: Box<[Need]>,
     of_flow: BTreeMap<FlowId, usize>,
-    /// DMA engine of each endpoint; empty if messages enter the send buffer without copying time.
+    /// DMA engine of each endpoint; empty without copying time.
     engines: Box<[Dma]>,
     due: Box<[Postponed<Due>]>,
     /// For each endpoint: last number assigned to a message that waited or was copied.
@@ -41,7 +41,6 @@ pub(crate) struct Posts {
 
 #[derive(Clone, Copy, Debug)]
 enum Due {
-    /// Attempts at this pool.
     Attempt(usize),
     Copied,
 }
@@ -50,12 +49,10 @@ enum Due {
 enum Need {
     Nothing,
     Pool(usize),
-    /// Number of credits of each flow.
     OfFlow(u32),
 }
 
 impl Posts {
-    /// Returns `None` without channel adapters.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let adapters = plan.adapters?;
         let endpoints = plan.fabric.endpoints().len();

@@ -1,19 +1,6 @@
 //! Selection among several paths or outputs.
 //!
-//! ```text
-//!   by pair            one path for each pair of endpoints
-//!
-//!   at the source, for each packet
-//!     by length        messages shorter than `below`: primary path      others: alternative
-//!     at random        random draw of the host:       primary path      `percent` %: alternative
-//!     by contention    coefficient of the host:       low: primary path high: alternative
-//!                            ▲
-//!                            └── how long each local packet took to leave (`contention`)
-//!     by load          outputs of its first switch ─── alternative path if that is less loaded (`output_load`)
-//!
-//!   at switches        one of the outputs on shortest paths (`switch_chooser`)
-//! ```
-//!
+
 //! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
 //! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
 //!

@@ -14,7 +14,6 @@ pub struct RouteState {
     pub hops: u16,
     /// Value of `hops` at the start of the current leg, on a path via a switch.
     leg_began: u16,
-    /// Index of the current leg, from 0.
     leg: u8,
     /// Dateline class on the last channel, within the current leg.
     pub dateline_class: DatelineClass,

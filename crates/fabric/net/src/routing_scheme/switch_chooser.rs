@@ -107,7 +107,6 @@ pub struct HeadPlace {
 #[derive(Clone, Debug)]
 pub struct SwitchChooser {
     decision: SwitchDecision,
-    /// Random draws of each switch.
     draws: Vec<Counted>,
 }
 

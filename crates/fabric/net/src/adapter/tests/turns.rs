@@ -174,7 +174,7 @@ impl Lists {
         is_open && self.first(member).is_some()
     }
 
-    /// Removes members that no longer belong to the ring, and appends new members.
+    /// Removes members that no longer belong to the ring, and appends new ones.
     fn settle(&mut self) {
         let ring = std::mem::take(&mut self.ring);
         self.ring = ring.into_iter().filter(|member| self.belongs_to_ring(*member)).collect();
