@@ -76,9 +76,8 @@ pub enum Next {
 /// Packets waiting at one endpoint, with the state that decides their order.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// For each group and priority level: messages of classes without window, rate limit or tokens.
+    /// Messages of uncontrolled classes, for each group and priority level.
     shared: SmallVec<[Queue; 2]>,
-    /// Bit mask of the groups with waiting packets, including packets that may not be sent yet.
     waiting: u32,
     created: u32,
     levels: u8,
@@ -86,10 +85,10 @@ pub struct Adapter {
     beside: Option<Box<Beside>>,
 }
 
-/// State of adapters that control flows or select paths, allocated on demand.
+/// State for flow control and path selection, allocated on demand.
 #[derive(Clone, Debug, Default)]
 struct Beside {
-    /// Round-robin state for each group and level; empty if packets wait only for the link.
+    /// For each group and level; empty if packets wait only for the link.
     turns: Box<[Turns]>,
     policers: Box<[Option<Policer>]>,
     paths: SourceChooser,
@@ -157,8 +156,7 @@ impl Adapter {
         number
     }
 
-    /// Polices a new message. Returns the class under which the message is sent, and its
-    /// conformance.
+    /// Polices a new message. Returns its class from now on, and its conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -263,7 +261,6 @@ impl Adapter {
         self.turns(place).shut(flow);
     }
 
-    /// Marks the group as waiting. Returns the index of the group's priority level.
     #[inline]
     fn note_waiting(&mut self, vc_class: VcClass, priority: Priority) -> usize {
         let group = self.group_of(vc_class);
@@ -298,8 +295,7 @@ impl Adapter {
         self.grouping.group_of(vc_class)
     }
 
-    /// Returns a bit mask of the groups with waiting packets, including packets that may not be
-    /// sent yet.
+    /// Returns a bit mask of the groups with waiting packets, whether or not they may be sent.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         self.waiting

@@ -5,7 +5,7 @@
 //!     │── probe ──►│── probe ────►│── probe ────►│              the last switch responds: ACK
 //!     │◄──────────────────── ACK ────────────────┘
 //!     │── probe ──►│── probe ────►X  refused                    the refusing switch responds: NACK
-//!     │◄──────── NACK(s1) ────────┘                             the source releases, up to the node before s1
+//!     │◄──────── NACK(s1) ────────┘                             the source releases, up to before s1
 //!     │── release(s1) ──►│ s0 precedes s1: ends here
 //!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
 //! ```
@@ -20,7 +20,7 @@
 //! ```text
 //!   source        s0         h0         s0              the path leaves s0 for host h0 and returns
 //!     │── probe ──►│─ probe ─►X refused
-//!     │            │          └─ NACK ──►│                s0 is visited twice: signals name channels, not nodes
+//!     │            │          └─ NACK ──►│                visits s0 twice: signals name channels, not nodes
 //!     │◄──────── NACK(h0 to s0) ─────────┘
 //! ```
 //!

@@ -7,7 +7,7 @@
 //!     Sources       workloads, with an agenda per endpoint      Checkpoints  sections, deadlock checks
 //!     Outbox        adapters, and orders to the network
 //!     Admission     requests of streams, if any need admission  Posts        channel adapters, if any
-//!     Throttle      congestion control of hosts, if any         Marker       congestion marks of switches, if any
+//!     Throttle      congestion control of hosts, if any         Marker       congestion marks, if any
 //! ```
 //!
 //! A network reports events ([`Endpoints::notify`]) and carries out orders
@@ -62,7 +62,7 @@ pub enum Due {
     /// Search for congestion trees, before any event of this time
     /// ([`crate::Notice::TreesSampled`]).
     TreeSample(Time),
-    /// Apply a network event, after all of the above and before any other event of this time
+    /// Apply a network event, before any other event of this time
     /// ([`Endpoints::take_network_event`]).
     NetworkEvent,
     /// Search for deadlocks, after all events of this time ([`Endpoints::check_deadlock`]).
@@ -233,8 +233,8 @@ impl Endpoints {
         turn
     }
 
-    /// Returns the packets that an endpoint could send `now` over a free link: the first packet of
-    /// each queue, except packets that wait for an acknowledgement or their rate limit.
+    /// Returns the first packet of each queue, except packets that wait for an acknowledgement or
+    /// their rate limit.
     pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
         self.adapter(endpoint).queued(&self.flows, &self.messages, now)
     }
@@ -261,8 +261,7 @@ impl Endpoints {
 
     // Sections, deadlock checks and the end.
 
-    /// Returns the time before which events need no checkpoint. Deliveries, section ends and
-    /// deadlock checks may change it.
+    /// Returns the time before which events need no checkpoint. Any event may change it.
     #[inline]
     pub fn checkpoint(&self) -> Time {
         self.checkpoints.next()

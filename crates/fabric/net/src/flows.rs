@@ -160,8 +160,8 @@ impl Flows {
         }
     }
 
-    /// Handles an acknowledgement of `packets` packets; `marked` is set if any of them was marked.
-    /// Returns the new state of a flow with something to send, if the state changes.
+    /// Handles an acknowledgement; `marked` is set if any of its packets was marked. Returns the
+    /// new state of a flow with something to send, if it changes.
     pub(crate) fn acknowledged(
         &mut self,
         id: FlowId,
@@ -192,8 +192,8 @@ impl Flows {
                 self.waits_for_rate_limit(id, now.max(from));
                 Some(FlowState::MayGo)
             }
-            // The response to congestion has reduced the window. Waiting for the window replaces
-            // waiting for tokens; waiting for the rate limit has already been counted in advance.
+            // The response to congestion has reduced the window. The wait for tokens ends here; the
+            // wait for the rate limit was counted in advance.
             None if is_shut && !flow.queue.is_empty() => {
                 flow.shut_since = Some(now.max(flow.earliest));
                 if let Some(from) = flow.short_since.take() {

@@ -32,7 +32,7 @@ pub struct InTransitPlan {
     pub when_full: WhenFull,
 }
 
-/// Handling of a packet that does not fit into the pool.
+/// Handling of packets that do not fit into the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
     /// The packet is copied to host memory, and re-injected after it has arrived completely.

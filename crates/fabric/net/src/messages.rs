@@ -90,7 +90,6 @@ struct Slot {
     entered: Time,
     /// Time of acceptance by the adapter; the creation time if no credit is needed.
     posted: Time,
-    /// Next message in the queue, or next free slot.
     next: Option<MessageSlot>,
     /// Index in `unsent` and `reassemblies`, for multi-packet messages.
     segments: Option<u32>,
@@ -105,7 +104,7 @@ const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache l
 struct Unsent {
     longest_bytes: u32,
     bytes: u32,
-    /// Packets that have started but whose tails have not left; used only by runs that need it.
+    /// Packets in transmission, from start to tail.
     leaving: u32,
 }
 
@@ -243,8 +242,7 @@ impl Messages {
         (packet, is_last)
     }
 
-    /// Records that the tail of a packet has left. Returns whether all tails of the message have
-    /// left.
+    /// Records the departure of a packet's tail. Returns whether it is the message's last tail.
     pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
         self.slots[slot.index()].segments.is_none_or(|place| {
             let of = &mut self.unsent[place as usize];

@@ -1,13 +1,5 @@
 //! Network events: failures of hosts and applications at given times of a run.
 //!
-//! ```text
-//!   Plan::events ─────────────┐
-//!   drawn by streams ─────────┴─► NetworkEvents, in order ─► Endpoints: the next one is a checkpoint
-//!                                                              │ Due::NetworkEvent
-//!                                                              ▼
-//!                                                  Network::apply, before other events of the same time
-//! ```
-//!
 //! Source: ours (`docs/concepts/timing.md`, "Network events").
 //!
 //! Invariant: events are ordered by time, and at equal times as [`NetworkEvent`] orders them.

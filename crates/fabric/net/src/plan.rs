@@ -67,7 +67,7 @@ impl ClassPlan {
         (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
-    /// Returns whether packets may wait for more than their link, so that each flow needs a queue.
+    /// Returns whether packets may wait for more than their link.
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
@@ -86,8 +86,8 @@ impl ClassPlan {
         std::iter::once(self.priority).chain(of_acks)
     }
 
-    /// Returns the maximum payload of a packet in bytes. `switches` returns the number of switches
-    /// on the route, and is called only if needed.
+    /// Returns the maximum payload of a packet in bytes. `switches` counts the switches on the
+    /// route if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {

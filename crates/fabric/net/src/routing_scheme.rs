@@ -3,7 +3,7 @@
 //! ```text
 //!   at the source   Decision ─► PathId of the packet        by pair, length, draw, contention, load
 //!                                 │
-//!   at each node    RouteState ◄──┘ ─► output and lanes      table: looked up; source route: read from the path
+//!   at each node    RouteState ◄──┘ ─► output and lanes      from the table or the source route
 //!                      │
 //!                      └ leg 0 ──► in-transit host or switch ──► leg 1 ──► destination     lanes of each leg
 //!

@@ -48,7 +48,7 @@ pub enum SlackError {
         capacity: u32,
         /// STOP threshold in flits.
         stop: u32,
-        /// Flits that can still arrive, including the flit that exceeds the threshold.
+        /// Flits that can still arrive, including the first above the threshold.
         headroom: u32,
         /// Minimum sufficient capacity in flits.
         needed: u32,

@@ -142,7 +142,6 @@ impl Switching {
         }
     }
 
-    /// `is_held` is set if the node at the end of the channel can hold flits back.
     pub(crate) fn has_buffer(&self, channel: &ChannelPlan, is_held: bool) -> bool {
         match self {
             Self::Wormhole(_) => channel.slack.is_some(),

@@ -100,8 +100,7 @@ impl WaitCycle {
 }
 
 fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
-    // Number of parties that must still advance before each; parties that do not wait have already
-    // advanced.
+    // Awaited parties of each that must still advance; parties that do not wait have advanced.
     let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
     for (party, (_, wait)) in waits.iter().enumerate() {

@@ -6,9 +6,6 @@
 //!   destination     a1 a2 a3 ──────────────          each packet is acknowledged after its complete arrival
 //! ```
 //!
-//! Alternatively, one acknowledgement covers several packets, or only marked packets are
-//! acknowledged, without a window.
-//!
 //! Source: windows, textbook; acknowledgements of 20 bytes, one per packet, Santos et al. 2002,
 //! section I and table I.
 //!
@@ -84,8 +81,8 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
-    /// Counts a packet. Returns the number of packets to acknowledge now, if any, and the number of
-    /// marked packets among them.
+    /// Counts a packet. Returns the numbers of packets and marked packets to acknowledge now, if
+    /// any.
     pub(crate) fn arrive(
         &mut self,
         acknowledged: Acknowledged,

@@ -10,7 +10,7 @@ pub(super) struct Grouping {
 }
 
 impl Grouping {
-    /// Groups VC classes by their permitted `lanes`. No packets exist in a VC class without lanes.
+    /// Groups VC classes by `lanes`; no packets exist in a VC class without lanes.
     pub(super) fn new(lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();

@@ -16,7 +16,6 @@ use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, Routes, UpDown, route};
 use gingham_topology::{EndpointId, Fabric};
 
-/// Returns the plan of two hosts on one cable, with classes that create no messages.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -195,8 +194,7 @@ impl Sender {
     }
 }
 
-/// Sends all waiting packets. Returns the message number, the payload in bytes and the first-packet
-/// flag of each.
+/// Sends all waiting packets. Returns message number, payload bytes and first-packet flag of each.
 fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {
@@ -315,7 +313,7 @@ fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     assert_eq!(sender.held(), [(flow, Hold::RateLimit, 60, 80)]);
 }
 
-/// Returns a class whose excess waits for tokens, with a bucket of 10 B refilled at 20 ps per byte.
+/// Returns a class with a delaying bucket of 10 B, refilled at 20 ps per byte.
 fn policed(level: u8) -> (ClassPlan, Policer) {
     let refill = Span::from_ps(20 * REFILL_BYTES);
     let policing = PolicingPlan {

@@ -24,7 +24,7 @@ pub(super) struct Turns {
     ordered: VecDeque<(Packet, Time)>,
     /// Members of the round robin; the first is served next.
     ring: VecDeque<Member>,
-    /// Number of flows with something to send, including flows with a closed window.
+    /// Number of flows with something to send, whether or not their window is open.
     flows: usize,
 }
 
@@ -39,10 +39,8 @@ pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Who {
-    /// Shared queue at this position in the ring, or 0 without a ring.
     Shared(usize),
     Ordered,
-    /// Flow at this position in the ring.
     Flow(usize, FlowId),
 }
 
@@ -78,8 +76,7 @@ impl Turns {
         self.ordered.len()
     }
 
-    /// Returns whether anything waits outside the shared queue, including flows that may not send
-    /// yet.
+    /// Returns whether anything waits outside the shared queue, permitted or not.
     pub(super) fn is_waiting(&self) -> bool {
         !self.ordered.is_empty() || self.flows > 0
     }
@@ -170,7 +167,6 @@ impl Turns {
         }
     }
 
-    /// Returns the payload bytes of the first packet without a message, and the start of its wait.
     pub(super) fn next_ordered(&self) -> (u32, Time) {
         let (packet, since) = self.ordered.front().expect("what is picked waits");
         (packet.payload_bytes, *since)

@@ -1,5 +1,4 @@
-//! Admission controller: keeps the requests of streams and decides for every node from that node's
-//! ledger. It does not move packets.
+//! Admission controller: keeps the requests of streams, and decides for every node from its ledger.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
@@ -194,8 +193,8 @@ impl AdmissionController {
         }
     }
 
-    /// Handles the response at the requesting host. `channel` leads from the host to a switch, and
-    /// `first` is the next channel of the path.
+    /// Handles the response at the requesting host; `channel` and `first` are the first two
+    /// channels of the path.
     pub(crate) fn handle_response(
         &mut self,
         signal: Signal,
@@ -220,7 +219,7 @@ impl AdmissionController {
         }
     }
 
-    /// Renews a reservation after a packet other than the last has passed the node.
+    /// Renews a reservation after a packet has passed the node.
     pub(crate) fn renew(
         &mut self,
         stream: StreamId,
@@ -271,7 +270,6 @@ impl AdmissionController {
         self.changed(channel, end);
     }
 
-    /// Cancels a reservation; has no effect after its lease has expired.
     fn strike(&mut self, stream: StreamId, place: Place) {
         let is_held = self.leases.as_mut().is_none_or(|leases| leases.give_back(stream, place));
         if is_held {

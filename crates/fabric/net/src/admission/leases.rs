@@ -32,9 +32,9 @@ pub(super) struct Over {
 #[derive(Clone, Debug)]
 pub(super) struct Leases {
     lease: Span,
-    /// For each stream: channel ends with a reservation, and the last renewal of each.
+    /// For each stream: reserved channel ends, and the last renewal of each.
     held: Vec<Vec<(Place, Time)>>,
-    /// For each channel end: lower bounds on the expiry times of leases, with their streams.
+    /// For each channel end: lower bounds of expiry times, with their streams.
     due: BTreeMap<Place, BinaryHeap<Reverse<(Time, StreamId)>>>,
 }
 

@@ -50,7 +50,7 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
 /// Channel that leaves an in-transit host wherever it is neither first nor last in a path.
 const HOST: usize = 4;
 
-/// Channels of a path, starting at the host, and the current time.
+/// Channels of a path, and the current time.
 struct TimedPath<'a>(&'a [usize], Time);
 
 const fn over(channels: &[usize]) -> TimedPath<'_> {
@@ -181,7 +181,7 @@ fn refusals_by_adapter_or_first_switch_need_no_release() {
 /// Path with a detour through a host: h0, s1, h2, s1 again, s4.
 const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
-/// Checks that the NACK ends at the next switch, and the release at the first visit of that switch.
+/// Checks that the NACK ends at the next switch, and the release at its first visit.
 #[test]
 fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     let mut controller = controller(&[60, 60], 7);

@@ -32,7 +32,6 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Returns `None` without adjustable arbiters.
     pub(super) fn new(plan: &Plan, admission: &AdmissionPlan) -> Option<Self> {
         let leaving =
             [ArbiterPlace::LinkOutput, ArbiterPlace::CrossbarOutput, ArbiterPlace::AdapterPort];

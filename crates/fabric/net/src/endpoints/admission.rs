@@ -1,13 +1,4 @@
 //! Admission control at the endpoints: requests of streams, and their reservation signals.
-//!
-//! ```text
-//!   first message of a stream due ──► its adapter reserves: probe           or refuses
-//!   signal read at a switch ────────► forwarded, or ends at port 0 of the switch
-//!   signal sent on by a host ───────► forwarded, unchanged or as a NACK
-//!   signal received at a port 0 ────► sent back to the requesting host
-//!   ACK received ───────────────────► the stream starts to send             NACK ──► release
-//!   last packet of a stream ────────► releases at its adapter and at each switch on the path
-//! ```
 
 use super::outbox::Outbox;
 use super::sources::Sources;
@@ -49,8 +40,8 @@ impl Admission {
 
     // Requests and replies to them.
 
-    /// Returns whether a source's stream still needs admission when its first message is due. The
-    /// first call for a stream requests admission.
+    /// Returns whether a source's stream still needs admission. The first call for a stream
+    /// requests it.
     #[inline(never)]
     pub(super) fn holds_back(&mut self, source: &Source, outbox: &mut Outbox, now: Time) -> bool {
         let (class, endpoint) = (source.class(), source.endpoint());
@@ -127,8 +118,8 @@ impl Admission {
 
     // Packets on their way.
 
-    /// Handles a packet read at a switch. The controller handles a signal; the last packet of a
-    /// stream releases the reservation, and other packets renew it.
+    /// Handles a packet read at a switch. The last packet of a stream releases the reservation;
+    /// other data packets renew it.
     #[inline(never)]
     pub(super) fn on_read(
         &mut self,
@@ -154,7 +145,6 @@ impl Admission {
         }
     }
 
-    /// Handles a packet that an in-transit host re-injects.
     #[inline(never)]
     pub(super) fn on_sent_on(
         &mut self,
@@ -232,7 +222,6 @@ impl Admission {
         self.order_weights(outbox);
     }
 
-    /// Returns the stream of a message if its class requires admission.
     fn stream_of(
         &self,
         slot: MessageSlot,

@@ -124,8 +124,7 @@ impl Endpoints {
         }
     }
 
-    /// Creates the messages that become due when the first packet of another message starts. No
-    /// other event at this time depends on them.
+    /// Creates the messages that become due when the first packet of another message starts.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         // In a class that needs credits, the next message follows when a message takes its credit.
@@ -165,7 +164,6 @@ impl Endpoints {
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// Completes [`Self::offer`] for tracked flows, dropped messages and posts.
     #[inline(never)]
     fn offer_more(
         &mut self,

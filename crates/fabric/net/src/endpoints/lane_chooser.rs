@@ -17,7 +17,6 @@ struct Draws {
     among: Box<[VcClass]>,
     /// Whether all messages of a flow use the lane drawn for its first message.
     is_by_flow: bool,
-    /// Random stream of each endpoint.
     streams: Box<[Stream]>,
 }
 

@@ -179,7 +179,7 @@ impl Endpoints {
         }
     }
 
-    /// Acknowledges a data packet of a flow with a window, alone or together with earlier packets.
+    /// Acknowledges a data packet of a flow with a window, alone or with earlier packets.
     fn acknowledge(&mut self, flow: FlowId, packet: &Packet, now: Time) {
         let class = self.flows.get(flow).key.class;
         let Some(window) = &self.plan.classes[class.index()].window else { return };

@@ -39,7 +39,7 @@ impl Outbox {
         self.orders.push(Order::Send { endpoint });
     }
 
-    /// Orders a change of a lane's weight, and replaces any pending order for the same lane.
+    /// Orders a change of a lane's weight in place of any pending order for that lane.
     pub(super) fn order_weight(&mut self, weighing: Weighing) {
         let is_same = |of: &Weighing| {
             (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)

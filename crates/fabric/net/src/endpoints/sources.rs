@@ -10,7 +10,6 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
-    /// Source of each stream, as an index into `all`.
     streams: Vec<usize>,
     agendas: Vec<Agenda>,
 }

@@ -43,7 +43,6 @@ pub struct TakenIn {
     pub bytes: u64,
     /// Index of the packet's group of queues.
     pub group: usize,
-    /// Arrival time of the head.
     head: Time,
     number: u64,
     /// Whether the packet was spilled to host memory.
@@ -64,7 +63,6 @@ pub struct InTransitHost<P> {
 #[derive(Clone, Debug)]
 struct Group<P> {
     waiting: u32,
-    /// Packets to re-inject; the packet that is ready first is on top.
     ready: BinaryHeap<Reverse<Ready<P>>>,
 }
 
@@ -173,9 +171,8 @@ impl<P: Copy> InTransitHost<P> {
         !taken.is_spilled
     }
 
-    /// Selects the input buffer to eject next, among the waiting heads that fit into the pool: the
-    /// longest-waiting head or, in a tie, the head with the lowest index. Also returns the start of
-    /// its wait.
+    /// Selects the longest-waiting head whose packet fits into the pool; in a tie, the head with
+    /// the lowest index. Returns this index and the start of the wait.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],

@@ -17,8 +17,8 @@ pub(super) fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> 
     messages.insert(Outgoing { message, priority, vc_class, longest_bytes: 10, conformance })
 }
 
-/// Starts all packets of a message, one per picosecond. Returns each packet's payload in bytes and
-/// first-packet flag.
+/// Starts all packets of a message, one per picosecond. Returns payload and first-packet flag of
+/// each.
 fn start(messages: &mut Messages, slot: MessageSlot, from: u64) -> Vec<(u32, bool)> {
     let mut packets = Vec::new();
     for instant in from.. {

@@ -34,8 +34,8 @@ impl Conservation {
         self.lost
     }
 
-    /// Asserts, if debug assertions are enabled, that `in_flight` equals the number of injected
-    /// packets that have been neither delivered nor lost.
+    /// Asserts, with debug assertions, that `in_flight` packets were injected and neither delivered
+    /// nor lost.
     pub fn assert_holds(&self, in_flight: usize) {
         let Self { injected, delivered, lost } = *self;
         debug_assert_eq!(

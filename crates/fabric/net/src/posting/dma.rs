@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dma {
-    /// Waiting messages with their payload bytes, by priority and order of acceptance.
+    /// Waiting messages with their payload bytes, in copying order.
     waiting: BTreeMap<(Reverse<Priority>, u64), (MessageSlot, u32)>,
     copying: Option<MessageSlot>,
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   waits            [ m3 ][ m7 ]                      the first takes a credit when one returns
-//!   posted again     phases  1.2 us: m4   2.0 us: m9   each at its phase of the period, if a credit is free then
+//!   posted again     phases  1.2 us: m4   2.0 us: m9   each at its phase, if a credit is free
 //! ```
 //!
 //! A message created at `t` with retry interval `r` makes attempts at `t + r`, `t + 2 r`, ... Only
@@ -62,16 +62,14 @@ impl Pool {
         self.retries[place].messages.insert((phase, number), slot);
     }
 
-    /// Gives a returned credit to the first waiting message, and returns that message. Without one,
-    /// returns the credit to the pool.
+    /// Takes back a credit. Returns the first waiting message, if any, which gets the credit.
     pub(super) fn give_back(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let next = self.waiting.pop_front(messages);
         self.free += u32::from(next.is_none());
         next
     }
 
-    /// Returns the time of the next attempt after `now` that may succeed, if it is not yet
-    /// scheduled.
+    /// Returns the next attempt after `now` that may succeed, unless already scheduled.
     pub(super) fn next_attempt(&mut self, now: Time) -> Option<Time> {
         if self.free == 0 {
             return None;

@@ -127,7 +127,6 @@ impl Posts {
         }
     }
 
-    /// Returns the credit of a message whose tail has left its adapter.
     pub(crate) fn left(&mut self, messages: &mut Messages, slot: MessageSlot, now: Time) {
         let message = *messages.message(slot);
         let Some(place) = self.pool_of(&message) else { return };
@@ -192,7 +191,6 @@ impl Posts {
         self.outcomes.push_back(Outcome::WakeAt(endpoint, at));
     }
 
-    /// Returns the pool of a message; `None` if the message needs no credit.
     fn pool_of(&mut self, message: &Message) -> Option<usize> {
         match self.of_class[self.place(message.source, message.class)] {
             Need::Nothing => None,

@@ -1,7 +1,7 @@
 //! Contention coefficient of a host: the host's estimate of the network load.
 //!
 //! ```text
-//!   C_p = time until the packet has left / serialisation time of its flits      1 without contention   (2)
+//!   C_p = time until the packet has left / serialisation time of its flits      1 if uncontended   (2)
 //!
 //!   C  := alpha C + (1 - alpha) C_p   if C_p > C      rises fast
 //!         beta  C + (1 - beta)  C_p   otherwise       falls slowly                                     figure 1
@@ -78,8 +78,8 @@ mod tests {
     const PAPER: ContentionPlan =
         ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
 
-    /// Checks a trace of contention states. Each entry of `trace` contains a packet's C_p, the
-    /// coefficient after the packet, and whether packets then take alternative paths.
+    /// Checks a trace; each entry contains a packet's C_p, the coefficient after the packet, and
+    /// whether packets then take alternative paths.
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::new(plan);
         for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn coefficient_equal_to_a_threshold_changes_nothing() {
-        // With zero weights the coefficient is the contention of the last packet; 2 is neither
-        // above nor below the threshold 2.
+        // With zero weights, the coefficient is the last packet's C_p; 2 is neither above nor below
+        // 2.
         let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0, start: 1.0 };
         assert_trace(&plan, &[(2, 2.0, false), (3, 3.0, true), (2, 2.0, true), (1, 1.0, false)]);
     }

@@ -97,8 +97,8 @@ impl Plan {
                 |channel: &ChannelId| !self.is_switch(self.fabric.target(*channel).node);
             return Some(channels.split_inclusive(ends_at_host).map(<[_]>::to_vec).collect());
         };
-        // Both routes contain the cable between the intermediate switch and its endpoint, which
-        // packets do not traverse.
+        // Both routes contain the cable of the intermediate endpoint, which packets do not
+        // traverse.
         let mut to_switch = self.direct_path(path, source, via)?;
         to_switch.pop();
         let onward = self.direct_path(path, via, destination)?.split_off(1);

@@ -65,7 +65,7 @@ impl RouteState {
         output.expect("packets take paths that exist")
     }
 
-    /// Looks up the output of a source route that was not looked up on entry into the network.
+    /// Looks up a source route that was not looked up on entry into the network.
     #[inline(never)]
     fn output_by_look_up(
         &self,
@@ -78,7 +78,7 @@ impl RouteState {
         Some(routes.channel(&plan.fabric, path, self.hops.into(), || node))
     }
 
-    /// Returns the output on a path via a switch, and starts the second leg at that switch.
+    /// Returns the output on a path via a switch, where the second leg starts.
     #[inline(never)]
     fn output_over_switch(
         &mut self,
@@ -192,8 +192,7 @@ mod tests {
     use gingham_topology::generate::{Generator, Mesh};
     use gingham_topology::routing::{Algorithm, DimensionOrder, Form, Lanes, VcClass, route};
 
-    /// Returns a mesh of 3 by 2 switches, with one host each and four lanes. Paths may lead via any
-    /// switch.
+    /// Returns a mesh of 3 by 2 switches with one host each. Paths may lead via any switch.
     fn plan(form: Form) -> Plan {
         let mesh = Mesh { dimensions: vec![3, 2], hosts_per_switch: 1, rails: 1 };
         let fabric = Generator::Mesh(mesh).generate(1).unwrap();

@@ -6,12 +6,9 @@
 //!                  up     lanes 1 2     a lane can be granted, 9 credits   ─┘
 //! ```
 //!
-//! At every tick until it is granted a lane, a head requests one output. It chooses the output anew
-//! among those with a lane that could be granted to it at the start of VC allocation, and requests
-//! none if there is no such output.
-//!
-//! With [`Reselect::Never`], a head chooses once, among all outputs, when its routing is complete.
-//! It may then take that output or the escape lanes on its path.
+//! At every tick until it is granted a lane, a head requests one output. Unless [`Reselect::Never`]
+//! is set, it chooses anew among the outputs that could grant it a lane at the start of VC
+//! allocation, and requests none if there is no such output.
 //!
 //! Random draws are indexed by tick, so that a run does not depend on the order of evaluation.
 

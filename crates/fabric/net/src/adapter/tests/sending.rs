@@ -22,11 +22,10 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![1 => offer, 3 => Just(Step::Take)]
 }
 
-/// Level, number, remaining payload and longest packet (both in bytes) of a waiting message.
+/// Level, number, remaining bytes and longest packet in bytes of a waiting message.
 type Listed = (u8, usize, u32, u32);
 
-/// Takes the next packet of the model: the longest permitted segment of the oldest message in the
-/// highest level.
+/// Takes the longest permitted segment of the oldest message in the highest level.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();

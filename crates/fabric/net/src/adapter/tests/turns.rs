@@ -22,7 +22,6 @@ const LEVELS: usize = 3;
 #[derive(Clone, Copy, Debug)]
 struct Control {
     level: usize,
-    /// Group of queues, 0 or 1; the groups have different lanes.
     group: usize,
     window: Option<u32>,
     /// Rate limit in ps per byte.
@@ -111,7 +110,6 @@ enum Member {
     Flow { class: usize, destination: usize },
 }
 
-/// Packet to send, as an index into the list of waiting packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goes {
     Ordered(usize),
@@ -120,7 +118,6 @@ enum Goes {
 
 struct Lists {
     setting: Setting,
-    /// In order of creation.
     waiting: Vec<Listed>,
     /// Level, group and payload bytes of packets without a message.
     ordered: Vec<(usize, usize, u32)>,
@@ -128,7 +125,7 @@ struct Lists {
     ring: Vec<Member>,
     /// Packets of controlled classes: class, destination, start time in ps, payload bytes.
     sent: Vec<(usize, usize, u64, u32)>,
-    /// Class and destination of the flow, one entry per acknowledgement.
+    /// Class and destination, one entry per acknowledgement.
     acknowledged: Vec<(usize, usize)>,
 }
 
