@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each priority level is a FIFO. A higher level may send between two segments of a message, but
-//! not during a packet (Kwan et al. 1996, section 2: "non-preemptive priority").
+//! never interrupts a packet (Kwan et al. 1996, section 2: "non-preemptive priority").
 //!
 //! Each flow of a controlled class (token bucket, window or rate limit) has its own queue. Within a
 //! level, packet-by-packet round robin between the flow queues and the shared queue keeps a waiting
@@ -88,7 +88,6 @@ pub struct Adapter {
 /// State for flow control and path selection, allocated on demand.
 #[derive(Clone, Debug, Default)]
 struct Beside {
-    /// For each group and level; empty if packets wait only for the link.
     turns: Box<[Turns]>,
     policers: Box<[Option<Policer>]>,
     paths: SourceChooser,
@@ -147,7 +146,6 @@ impl Adapter {
 
     // Arrivals.
 
-    /// Returns the number of the next message. Panics after 2^32 messages.
     #[inline]
     pub(crate) fn next_number(&mut self) -> MessageNumber {
         let number = MessageNumber::new(self.created as usize);
@@ -357,7 +355,6 @@ impl Adapter {
         messages.next(slot.expect("what is picked waits"))
     }
 
-    /// Returns whether window and rate limit let a group send a packet at `now`.
     pub(crate) fn has_ready(&self, flows: &Flows, group: usize, now: Time) -> bool {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
         self.places(group).any(|place| {
@@ -441,8 +438,6 @@ impl Adapter {
         Packet { path_id, ..packet }
     }
 
-    /// Selects the next packet of a group, or returns the earliest time at which a packet may
-    /// start, if known.
     fn pick(
         &mut self,
         flows: &mut Flows,
@@ -474,7 +469,6 @@ impl Adapter {
         self.beside().paths.on_loads(loads);
     }
 
-    /// Updates the contention estimate, if any, after the endpoint has sent a packet.
     pub(crate) fn on_left(
         &mut self,
         started: Time,

@@ -20,7 +20,7 @@
 //! ```text
 //!   source        s0         h0         s0              the path leaves s0 for host h0 and returns
 //!     │── probe ──►│─ probe ─►X refused
-//!     │            │          └─ NACK ──►│                visits s0 twice: signals name channels, not nodes
+//!     │            │          └─ NACK ──►│                the path visits s0 twice: signals name channels
 //!     │◄──────── NACK(h0 to s0) ─────────┘
 //! ```
 //!
@@ -90,7 +90,8 @@ pub enum Signal {
     Ack(StreamId),
     /// Refuses a stream: the sender on this channel has too little bandwidth.
     Nack(StreamId, ChannelId),
-    /// Releases the reservations of a stream before the sender on this channel, which refused.
+    /// Releases a stream's reservations upstream of the sender on this channel, which refused the
+    /// stream.
     Release(StreamId, ChannelId),
 }
 

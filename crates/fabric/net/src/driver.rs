@@ -96,7 +96,6 @@ impl<N: Network> Run<N> {
         &mut self.0
     }
 
-    /// Performs the checkpoint that is due; `next` is the time of the next event.
     #[inline(never)]
     fn checkpoint(&mut self, next: Option<Time>) {
         let network = &mut self.0;

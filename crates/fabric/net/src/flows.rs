@@ -38,7 +38,6 @@ pub(crate) struct Held {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FlowState {
     MayGo,
-    /// The flow waits for an acknowledgement.
     Shut,
     Empty,
 }
@@ -50,7 +49,6 @@ pub(crate) struct Flow {
     pub(crate) queue: Queue,
     pub(crate) limits: Limits,
     responder: Option<Responder>,
-    /// Start times of packets in flight, if the response to congestion needs round-trip times.
     round_trips: Option<Box<RoundTrips>>,
     /// Number of unacknowledged packets; always 0 unless all packets are acknowledged.
     in_flight_packets: u32,
@@ -221,7 +219,6 @@ impl Flows {
         }
     }
 
-    /// Returns whether the window permits another packet.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
         if flow.in_flight_packets >= flow.limits.window_packets {

@@ -1,12 +1,12 @@
 use gingham_kernel::{id_type, optional_id_type};
 
 id_type!(
-    /// A traffic class, numbered in scenario order.
+    /// Index of a traffic class, in scenario order.
     ClassId
 );
 
 id_type!(
-    /// A message, numbered in order of creation at its source.
+    /// Number of a message at its source, in order of creation.
     MessageNumber
 );
 
@@ -16,12 +16,12 @@ optional_id_type!(
 );
 
 optional_id_type!(
-    /// A stream, numbered in the order of classes and, within a class, of its sources with streams.
+    /// Index of a stream, in the order of the classes and of the sources within each class.
     StreamId
 );
 
 optional_id_type!(
-    /// A flow, numbered at first use: all packets of a class from one endpoint to another, or only
-    /// those of one stream.
+    /// Index of a flow, in order of first use. A flow contains all packets of a class from one
+    /// endpoint to another, or only the packets of one stream.
     FlowId
 );

@@ -71,7 +71,6 @@ impl Outgoing {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
     slots: Vec<Slot>,
-    /// First free slot; `Slot::next` links the other free slots.
     free: Option<MessageSlot>,
     /// Source-side state of multi-packet messages, by `Slot::segments`; `reassemblies` has the
     /// destination-side state.
@@ -110,10 +109,8 @@ struct Unsent {
 
 #[derive(Clone, Copy, Debug)]
 struct Reassembly {
-    /// Payload that has neither arrived nor been lost.
     left_bytes: u32,
     packets: u32,
-    /// Wire bytes on the source's cable.
     wire_bytes: u64,
     is_lost: bool,
 }
@@ -199,7 +196,6 @@ impl Messages {
 
     // Sending.
 
-    /// Returns the payload of the next packet; 0 after all packets have started.
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
@@ -251,7 +247,6 @@ impl Messages {
         })
     }
 
-    /// Records the arrival of a packet. Returns the delivery if the packet completes the message.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: MessageSlot, arrival: &Arrival) -> Option<Delivery> {
         let of = &mut self.slots[slot.index()];
@@ -313,7 +308,6 @@ impl Unsent {
         self.bytes.min(self.longest_bytes)
     }
 
-    /// Takes the next packet. Returns its payload, and whether it is the first and the last packet.
     fn take(&mut self, message_bytes: u32) -> (u32, bool, bool) {
         let is_first = self.bytes == message_bytes;
         let payload_bytes = self.next_bytes();
@@ -324,8 +318,6 @@ impl Unsent {
 }
 
 impl Reassembly {
-    /// Records the arrival of a packet. For the last packet, returns the packet count and the wire
-    /// bytes of the message.
     fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {
         self.packets += 1;
         self.wire_bytes += arrival.wire_bytes;

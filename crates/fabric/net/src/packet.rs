@@ -77,7 +77,6 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Creates a packet without message and flow, on the primary path.
     pub(crate) fn without_message(
         content: Content,
         class: ClassId,

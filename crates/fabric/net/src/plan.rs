@@ -133,7 +133,7 @@ pub struct StopPlan {
     pub time: Time,
     /// Start of the window, rounded up to a section boundary; `None` determines it by MSER-5.
     pub warm_up: Option<Time>,
-    /// Relative half-width of the confidence intervals of all classes at which the window ends.
+    /// Relative half-width of every class's confidence interval at which the window ends.
     pub relative_width: Option<f64>,
     /// Quantity of these confidence intervals.
     pub quantity: Quantity,

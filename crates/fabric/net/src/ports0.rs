@@ -18,8 +18,8 @@ use gingham_topology::ChannelId;
 use gingham_topology::{EndpointId, Fabric, NodeId};
 
 impl Plan {
-    /// Adds a port 0 to every switch. With tables, or with routes computed with ports 0, paths
-    /// start at every port 0; otherwise only at switches with endpoints.
+    /// Adds a port 0 to every switch. With routing tables, or with source routes computed with
+    /// ports 0, paths start at every port 0; otherwise only at switches with endpoints.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         let known = self.channels.len();

@@ -22,7 +22,6 @@ impl<T> Postponed<T> {
         self.number += 1;
     }
 
-    /// Takes the next work due at or before `now`.
     pub(crate) fn take(&mut self, now: Time) -> Option<T> {
         let first = self.due.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())

@@ -46,8 +46,6 @@ impl Weights {
         Self { places, lanes: plan.lanes.count, ordered: 0 }
     }
 
-    /// Returns the next weight change: weights from 1 to 11, for lanes and arbiters in a fixed
-    /// order.
     pub(crate) fn next(&mut self) -> Option<Weighing> {
         if self.places.is_empty() {
             return None;

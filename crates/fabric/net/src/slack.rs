@@ -38,7 +38,7 @@ pub enum SlackError {
         /// STOP threshold in flits.
         stop: u32,
     },
-    /// STOP would arrive too late.
+    /// STOP would arrive too late to prevent an overflow.
     #[error(
         "a slack buffer of {capacity} flits with its STOP mark at {stop} can overflow on this \
          cable: {headroom} flits may follow the mark, so it needs a capacity of {needed}"

@@ -5,7 +5,8 @@
 //!             └──────────────────┴──── a3, m1, m4 ──────────────────────────────────┘
 //! ```
 //!
-//! The order of service does not matter here; packets that wait for tokens are included.
+//! Packets that wait for tokens are included; packets that wait for an acknowledgement or their
+//! rate limit are not. The order of service does not matter.
 
 use super::Adapter;
 use crate::FlowKey;
@@ -16,8 +17,6 @@ use crate::messages::Messages;
 use gingham_kernel::Time;
 
 impl Adapter {
-    /// Returns the first packet of each queue, except packets that wait for an acknowledgement or
-    /// their rate limit.
     pub(crate) fn queued(&self, flows: &Flows, messages: &Messages, now: Time) -> Vec<Queued> {
         let mut found = Vec::new();
         let levels = usize::from(self.levels);

@@ -313,7 +313,7 @@ fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     assert_eq!(sender.held(), [(flow, Hold::RateLimit, 60, 80)]);
 }
 
-/// Returns a class with a delaying bucket of 10 B, refilled at 20 ps per byte.
+/// Returns a class that waits for tokens from a bucket of 10 B, refilled at 20 ps per byte.
 fn policed(level: u8) -> (ClassPlan, Policer) {
     let refill = Span::from_ps(20 * REFILL_BYTES);
     let policing = PolicingPlan {

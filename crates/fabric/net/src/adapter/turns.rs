@@ -22,7 +22,6 @@ use std::collections::VecDeque;
 pub(super) struct Turns {
     /// Packets without a message, each with the start of its wait.
     ordered: VecDeque<(Packet, Time)>,
-    /// Members of the round robin; the first is served next.
     ring: VecDeque<Member>,
     /// Number of flows with something to send, whether or not their window is open.
     flows: usize,

@@ -137,7 +137,6 @@ impl AdmissionController {
         false
     }
 
-    /// Handles a signal from a host at a switch.
     pub(crate) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Onward {
         match signal {
             Signal::Probe(stream) => match (self.probed(stream, hop, now), hop.after) {
@@ -233,7 +232,6 @@ impl AdmissionController {
         }
     }
 
-    /// Records the response to a crashed host, without further action.
     pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.responded = Some(now);

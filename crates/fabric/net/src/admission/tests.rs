@@ -221,7 +221,7 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// Checks that a crashed stream keeps its reservations for one lease, until the next request.
+/// Checks that a crashed stream's reservations expire after one lease, at the next request.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;

@@ -205,7 +205,6 @@ impl Admission {
         self.controller.renew(stream, (None, channel), now);
     }
 
-    /// Releases the reservation at the adapter if the last message of the stream has left.
     pub(super) fn on_message_left(
         &mut self,
         endpoint: EndpointId,

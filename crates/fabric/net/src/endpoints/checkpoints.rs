@@ -1,8 +1,7 @@
-//! Checkpoints of a run: section ends, steps of followed quantities, searches for congestion trees,
-//! network events and deadlock checks.
+//! Checkpoints of a run: times at which the driver acts between events.
 //!
-//! At equal times, section and step ends and tree searches precede network events, these precede
-//! all other events, and the deadlock check is last.
+//! At equal times, section and step ends and searches for congestion trees precede network events,
+//! network events precede all other events, and the deadlock check is last.
 
 use super::Due;
 use crate::measure::Collector;

@@ -60,7 +60,6 @@ impl Endpoints {
         }
     }
 
-    /// Orders the creation of the next message unless that time is already `scheduled`.
     fn reschedule(&mut self, index: usize, scheduled: Option<Time>) {
         if self.sources.get(index).next_at() != scheduled {
             self.sources.schedule(index, &mut self.outbox);
@@ -124,7 +123,6 @@ impl Endpoints {
         }
     }
 
-    /// Creates the messages that become due when the first packet of another message starts.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         // In a class that needs credits, the next message follows when a message takes its credit.

@@ -15,7 +15,6 @@ pub(super) struct LaneChooser(Box<[Option<Draws>]>);
 #[derive(Clone, Debug)]
 struct Draws {
     among: Box<[VcClass]>,
-    /// Whether all messages of a flow use the lane drawn for its first message.
     is_by_flow: bool,
     streams: Box<[Stream]>,
 }

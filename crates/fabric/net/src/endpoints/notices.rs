@@ -1,12 +1,4 @@
 //! Handling of notices from the network.
-//!
-//! ```text
-//!   created ──► message ──► adapter: send
-//!   received ─┬ data ─────► acknowledged, if its flow has a window: send
-//!             │      ├────► last packet of its message: delivered; messages due: send, or wake at
-//!             │ ACK ──────► its flow may continue: send
-//!             └ control
-//! ```
 
 use super::Endpoints;
 use crate::congestion;
@@ -179,7 +171,6 @@ impl Endpoints {
         }
     }
 
-    /// Acknowledges a data packet of a flow with a window, alone or with earlier packets.
     fn acknowledge(&mut self, flow: FlowId, packet: &Packet, now: Time) {
         let class = self.flows.get(flow).key.class;
         let Some(window) = &self.plan.classes[class.index()].window else { return };

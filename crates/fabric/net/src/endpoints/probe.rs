@@ -37,7 +37,6 @@ pub(super) struct Probe {
     diverted: BTreeMap<EndpointId, VecDeque<EndpointId>>,
 }
 
-/// Increments a count. Returns whether it is a multiple of `every`; false if `every` is 0.
 fn is_due(count: &mut u64, every: u64) -> bool {
     *count += 1;
     every > 0 && count.is_multiple_of(every)

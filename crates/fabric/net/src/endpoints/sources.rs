@@ -77,7 +77,6 @@ impl Sources {
         }
     }
 
-    /// Records that a message is due at the later time `at`, and orders a wake-up of its endpoint.
     pub(super) fn postpone(&mut self, index: usize, at: Time, outbox: &mut Outbox) {
         let endpoint = self.all[index].endpoint();
         self.agendas[endpoint.index()].put(index, at);

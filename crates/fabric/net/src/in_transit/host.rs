@@ -9,8 +9,6 @@
 //! Packets leave each group of queues in the order in which they become ready, and at equal times
 //! in the order of ejection.
 //!
-//! Source: Flich et al. 2001, section III.
-//!
 //! Invariant: the fill level of the pool is the sum of its packet sizes and never exceeds the
 //! capacity.
 

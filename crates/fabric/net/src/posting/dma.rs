@@ -12,13 +12,11 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dma {
-    /// Waiting messages with their payload bytes, in copying order.
     waiting: BTreeMap<(Reverse<Priority>, u64), (MessageSlot, u32)>,
     copying: Option<MessageSlot>,
 }
 
 impl Dma {
-    /// Adds a message; `number` is its position in the order of acceptance.
     pub(super) fn put(
         &mut self,
         slot: MessageSlot,

@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 pub(super) struct Pool {
     free: u32,
     waiting: Queue,
-    /// Messages that are posted again, grouped by period.
     retries: Vec<Retries>,
     attempt: Option<Time>,
 }

@@ -26,16 +26,13 @@ pub(crate) struct Posts {
     pools: Vec<Pool>,
     /// Number of pools that represent whole send buffers; they come first.
     buffers: usize,
-    /// For each endpoint and class: required credits.
     of_class: Box<[Need]>,
     of_flow: BTreeMap<FlowId, usize>,
-    /// DMA engine of each endpoint; empty without copying time.
     engines: Box<[Dma]>,
     due: Box<[Postponed<Due>]>,
     /// For each endpoint: last number assigned to a message that waited or was copied.
     numbers: Box<[u64]>,
     outcomes: VecDeque<Outcome>,
-    /// Whether a caller is currently applying outcomes.
     is_carrying: bool,
 }
 
@@ -98,7 +95,6 @@ impl Posts {
         !std::mem::replace(&mut self.is_carrying, true)
     }
 
-    /// Takes the next outcome; `None` ends the application of outcomes.
     pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
         let outcome = self.outcomes.pop_front();
         self.is_carrying = outcome.is_some();

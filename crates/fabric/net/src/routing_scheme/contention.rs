@@ -4,7 +4,7 @@
 //!   C_p = time until the packet has left / serialisation time of its flits      1 if uncontended   (2)
 //!
 //!   C  := alpha C + (1 - alpha) C_p   if C_p > C      rises fast
-//!         beta  C + (1 - beta)  C_p   otherwise       falls slowly                                     figure 1
+//!         beta  C + (1 - beta)  C_p   otherwise       falls slowly                                 figure 1
 //!
 //!   coefficient    ___                       above  1.5 - - -/- -\- - - - -
 //!                 /   \___                                  /     \___
@@ -78,7 +78,7 @@ mod tests {
     const PAPER: ContentionPlan =
         ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
 
-    /// Checks a trace; each entry contains a packet's C_p, the coefficient after the packet, and
+    /// Checks a trace; each entry contains a packet's `C_p`, the coefficient after the packet, and
     /// whether packets then take alternative paths.
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::new(plan);

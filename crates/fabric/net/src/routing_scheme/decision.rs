@@ -9,9 +9,6 @@
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
 //! state of its host alone; each host has its own random streams.
-//!
-//! Types without `Plan` in their names are scenario types, except [`Decision`] and
-//! [`SwitchDecision`].
 
 use super::{ContentionPlan, Reselect, Select};
 use crate::bare_names::accept_bare_names;
@@ -143,7 +140,6 @@ impl Decision {
         matches!(self, Self::ByContention(_) | Self::ByLoad { .. } | Self::AtSwitches(_))
     }
 
-    /// Returns the probability of an alternative path; `None` if it depends on the network.
     pub(super) fn alternative(&self, message_bytes: u32) -> Option<f64> {
         match self {
             Self::ByPair | Self::AtSwitches(_) => Some(0.0),

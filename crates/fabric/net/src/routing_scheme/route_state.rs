@@ -65,7 +65,6 @@ impl RouteState {
         output.expect("packets take paths that exist")
     }
 
-    /// Looks up a source route that was not looked up on entry into the network.
     #[inline(never)]
     fn output_by_look_up(
         &self,
@@ -78,7 +77,6 @@ impl RouteState {
         Some(routes.channel(&plan.fabric, path, self.hops.into(), || node))
     }
 
-    /// Returns the output on a path via a switch, where the second leg starts.
     #[inline(never)]
     fn output_over_switch(
         &mut self,

@@ -11,7 +11,6 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct SourceChooser {
     state: State,
-    /// Choice among intermediate switches; `None` if the alternative is a direct path.
     over_switches: Option<Box<OverSwitches>>,
 }
 
