@@ -29,7 +29,7 @@ use gingham_topology::{ChannelId, EndpointId};
 pub enum Notice<'a> {
     /// The next message of a source is due for creation.
     Created {
-        /// Index of the source.
+        /// Index of the traffic source.
         source: usize,
     },
     /// An endpoint's own packet starts on its link.
@@ -173,7 +173,7 @@ pub enum Order {
     },
     /// Deliver [`Notice::Created`].
     CreateAt {
-        /// Index of the source.
+        /// Index of the traffic source.
         source: usize,
         /// Time of the notice.
         at: Time,
@@ -221,7 +221,7 @@ pub enum Switched {
     /// No notices.
     #[default]
     Nothing,
-    /// All notices.
+    /// All notices, without the output space in [`Notice::Settled`].
     Stays,
     /// All notices, with the output space in [`Notice::Settled`].
     StaysAndSpace,

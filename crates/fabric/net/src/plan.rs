@@ -86,8 +86,8 @@ impl ClassPlan {
         std::iter::once(self.priority).chain(of_acks)
     }
 
-    /// Returns the maximum payload of a packet in bytes. `switches` counts the switches on the
-    /// route if needed.
+    /// Returns the maximum payload of a packet in bytes. `switches` returns the number of switches
+    /// on the route, and is called only if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {

@@ -42,8 +42,8 @@ use std::ops::RangeInclusive;
 
 /// Paths of a run, and the selection among them.
 ///
-/// Adaptive tables require selection at switches, alternative paths require selection at hosts, and
-/// vice versa.
+/// Tables are adaptive exactly if packets select outputs at switches; alternative paths exist
+/// exactly if hosts select paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoutingScheme {
     /// Routes of the direct paths by [`PathId`]: one or two per pair; two only as source routes.

@@ -189,7 +189,7 @@ mod tests {
         assert!(each.iter().all(Option::is_some));
         let pairs = acks(Acknowledged::Every(2), &marked);
         assert_eq!(pairs, [None, Some((2, 1)), None, Some((2, 2)), None, Some((2, 1))]);
-        // At 2 us, not before 4 us, and then not before 6 us.
+        // Acknowledgements at 2 us, then not before 4 us, and then not before 6 us.
         let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_000)), &marked);
         assert_eq!(apart, [None, Some((1, 1)), None, Some((1, 1)), None, Some((1, 1))]);
         let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_001)), &marked);

@@ -48,7 +48,7 @@ impl Endpoints {
     }
 
     /// Creates the message that a notification made due `now`, and further messages that the
-    /// source's own clock makes due now. Orders to send each.
+    /// source's own clock makes due now. Orders the endpoint to send each message.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();

@@ -191,7 +191,7 @@ mod tests {
         for _ in 0..40_000 {
             drawn[chooser.choose(&packet(), 64).via().unwrap()] += 1;
         }
-        // Four standard deviations of 86.6, the square root of 40,000 x 1/4 x 3/4.
+        // Within four standard deviations of 86.6 each, the square root of 40,000 x 1/4 x 3/4.
         assert!(drawn.iter().all(|count| count.abs_diff(10_000) < 347), "{drawn:?}");
     }
 

@@ -65,8 +65,8 @@ pub struct OutputChoice {
 
 impl Plan {
     /// Returns the outputs of a VC class from a switch towards `to`, in port order, under adaptive
-    /// routing. With a `chosen` output, returns only that output and the escape lanes of the
-    /// table's output.
+    /// routing. With a `chosen` output, returns only that output and the escape lanes on the
+    /// table's path.
     pub fn outputs(
         &self,
         switch: NodeId,
