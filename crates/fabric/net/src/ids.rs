@@ -1,3 +1,5 @@
+//! Numeric identifiers.
+
 use gingham_kernel::{id_type, optional_id_type};
 
 id_type!(
