@@ -1,4 +1,4 @@
-//! Events packed into one word, so that comparing two events is comparing two integers.
+//! Events packed into one word, so that two events compare like two integers.
 //!
 //! ```text
 //!   kind 4 bits | channel, source or endpoint 28 bits | rest 32 bits: worm, packet or lane
@@ -14,7 +14,7 @@ pub(crate) struct Packed(u64);
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
 
 impl Packed {
-    /// Sorts after every event of an instant.
+    /// Value greater than every event.
     pub(crate) const LAST: Self = Self(u64::MAX);
 
     #[inline]

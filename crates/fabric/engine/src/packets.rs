@@ -1,21 +1,22 @@
-//! Whole-packet switching: one event per packet and hop, and more only while something waits.
+//! Whole-packet switching: one event per packet and hop, and further events only for waiting
+//! packets.
 //!
 //! ```text
 //!              start ──────────── ready ──── start on the next channel
 //!   channel    busy until e        │
 //!   buffer     space taken         ├─ output idle and space known: at once
-//!   credits    known from an       ├─ output busy: at its end, by a scheduled event
-//!              instant on          └─ no space: when credits become known, by a scheduled event
+//!   credits    returned later      ├─ output busy: at its end, by a scheduled event
+//!                                  └─ no space: when credits arrive, by a scheduled event
 //! ```
 //!
-//! Ends of busy times and effective times of credits are stored and evaluated on demand; they
-//! become events only if something waits for them. Packets start after all other events of an
-//! instant.
+//! Channels that become idle and credits that arrive cause events only if a packet waits for them;
+//! otherwise their times are stored and evaluated on demand. Packets start after all simultaneous
+//! events.
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!
-//! Invariants: each block of a buffer is known to be free, on its way to be known, or taken by a
-//! packet that has not left; a packet is in at most one list.
+//! Invariants: each buffer block is either known to its sender as free, covered by a credit update
+//! on its way, or occupied by a packet; a packet is in at most one list.
 
 mod buffer_fills;
 mod clock;

@@ -1,11 +1,11 @@
-//! Wormhole networks: exact, and much faster than simulating flit by flit.
+//! Wormhole networks: exact, and much faster than a flit-by-flit simulation.
 //!
-//! Between two events nothing about a worm changes except its position. The engine works on runs of
-//! flits: a run is (first start, period, count), a worm on a channel is a few runs, and a worm
-//! costs a handful of events per hop, whatever its length.
+//! Between two events, only the position of a worm changes. The engine therefore works on runs of
+//! equally spaced flits (first start, period, count). A worm is a few runs on each channel, and
+//! costs a few events per hop, whatever its length.
 //!
 //! Invariants: every delivery happens at the same picosecond as in the oracle; a flit that has
-//! started is never changed.
+//! started never changes.
 
 mod arbiter;
 mod clock;

@@ -1,10 +1,10 @@
-//! Bytes in each buffer, tracked only if a result needs them.
+//! Fill level of each lane buffer in bytes, tracked only if a mechanism needs it.
 //!
 //! ```text
 //!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
 //! ```
 //!
-//! Times of arrival and departure are known in advance; changes are applied when they are reached.
+//! Arrival and departure times are known in advance; the fill level changes when they are reached.
 
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
@@ -52,7 +52,6 @@ impl BufferFills {
         self.buffers.get_mut(input.index() * self.lane_count + usize::from(lane))
     }
 
-    /// Records a packet whose first byte enters the buffer at `came_ps`.
     #[inline]
     pub(crate) fn come(&mut self, input: ChannelId, lane: u8, wire_bytes: u32, came_ps: u64) {
         if let Some(of) = self.buffer(input, lane) {
@@ -60,7 +59,6 @@ impl BufferFills {
         }
     }
 
-    /// Records a packet that starts to leave at `now` and has left at `left_ps`.
     #[inline]
     pub(crate) fn leave(
         &mut self,

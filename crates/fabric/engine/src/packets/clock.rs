@@ -1,4 +1,5 @@
-//! Current time, pending events, and channels that may start a packet at the end of the instant.
+//! Current time, pending events, and channels that may start a packet after all simultaneous
+//! events.
 
 use crate::packed::Packed;
 use crate::packets::event::Event;
@@ -11,7 +12,7 @@ use std::collections::BinaryHeap;
 pub(crate) struct Clock {
     now: u64,
     queue: Wheel<Packed>,
-    /// Channels that may start a packet after all other events of this instant; may contain
+    /// Channels that may start a packet after all other events of the current time; may contain
     /// duplicates.
     starts: BinaryHeap<Reverse<ChannelId>>,
     events: u64,
@@ -32,7 +33,7 @@ impl Clock {
         Time::from_ps(self.now)
     }
 
-    /// Number of events handled; starts are not scheduled and do not count.
+    /// Returns the number of handled events; packet starts do not count.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
@@ -49,7 +50,8 @@ impl Clock {
         self.starts.push(Reverse(channel));
     }
 
-    /// Removes the next event if it is earlier than `before`; otherwise returns its time.
+    /// Removes and returns the next event if it is earlier than `before`; otherwise returns its
+    /// time.
     #[inline]
     pub(crate) fn next_event(&mut self, before: u64) -> Result<Packed, Option<u64>> {
         let (time, event) = self.queue.pop_before(before)?;
@@ -63,7 +65,6 @@ impl Clock {
         self.starts.is_empty() && !self.queue.is_any_at(self.now)
     }
 
-    /// Removes the next start, once all other events of this instant are over.
     #[inline]
     pub(crate) fn next_start(&mut self) -> Option<ChannelId> {
         if self.starts.is_empty() || self.queue.is_any_at(self.now) {

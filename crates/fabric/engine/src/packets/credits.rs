@@ -1,11 +1,11 @@
-//! Credits: free blocks of each buffer that the sender knows of, and those on their way to it.
+//! Credits: buffer blocks that the sender knows to be free, and credit updates on their way to it.
 //!
 //! ```text
 //!   known   9 blocks        on their way   33 at 7 us ─► 33 at 9 us        due updates are applied on demand
 //! ```
 //!
-//! When a packet begins to leave a buffer, an update is queued for the time when its blocks will be
-//! known. It causes an event only if a sender waits for it.
+//! When a packet starts to leave a buffer, an update is queued with the time when it will reach the
+//! sender. The update causes an event only if a sender waits for it.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -15,34 +15,33 @@ use gingham_topology::ChannelId;
 
 const NONE: u32 = u32::MAX;
 const NEVER: u64 = u64::MAX;
-/// Value of `event_ps`: no event is wanted.
+/// Value of `event_ps` if no event is needed.
 const UNWANTED: u64 = 0;
-/// Value of `event_ps`: the next queued update must cause an event.
+/// Value of `event_ps` if the next queued update must cause an event.
 const WANTED: u64 = u64::MAX;
 
-/// The sender's knowledge of a buffer, and the buffer's occupancy: a departing packet needs both.
+/// Credits and occupancy of a lane buffer, kept together because a departing packet changes both.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
     known_blocks: u32,
-    /// Blocks and time of the first queued update; the time is `NEVER` if none is queued.
+    /// Size of the first queued update, which is due at `first_ps` (`NEVER` if none is queued).
     first_blocks: u32,
     first_ps: u64,
-    /// Time of the event for a waiting sender, or `UNWANTED` or `WANTED`.
+    /// Time of the event for a waiting sender, in ps, or `UNWANTED` or `WANTED`.
     event_ps: u64,
-    /// Index of the second queued update, or `NONE`.
     next: u32,
     last: u32,
-    /// Delay from the release of blocks until the sender knows of them, in ps.
+    /// Delay until the sender knows of freed blocks, in ps.
     credit_ps: u64,
-    /// Occupancy, in byte ps, due to packets that have begun to leave.
+    /// Accumulated occupancy, in byte ps, of packets that have started to leave.
     occupancy: u128,
 }
 
 const _: () =
     assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
 
-/// Queued update of a lane, except the first; linked in order of time.
+/// Queued update other than the first one of its lane; linked in time order.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     time_ps: u64,
@@ -59,8 +58,6 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// Creates credits for empty buffers, given the `blocks` of each lane and the `delay` of
-    /// updates.
     pub(crate) fn new(plan: &Plan, blocks: &[u32], delay: impl Fn(ChannelId) -> Span) -> Self {
         let lane_count = usize::from(plan.lanes.count);
         let lane = |channel: ChannelId, lane: usize| Lane {
@@ -85,7 +82,6 @@ impl Credits {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Time, in ps, when the sender learns of blocks freed at `free_ps`.
     #[inline]
     pub(crate) fn known_ps(&self, channel: ChannelId, lane: u8, free_ps: u64) -> u64 {
         free_ps + self.lanes[self.place(channel, lane)].credit_ps
@@ -102,8 +98,8 @@ impl Credits {
         self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
     }
 
-    /// Whether the sender knows of enough free blocks. If not, schedules an event for its
-    /// next credits.
+    /// Returns whether the sender knows of enough free blocks. If not, schedules an event for its
+    /// next credit update.
     #[inline]
     pub(crate) fn has(
         &mut self,
@@ -170,7 +166,6 @@ impl Credits {
         of.known_blocks = left.expect("a packet starts only where there is space");
     }
 
-    /// Queues an update: `blocks` will be known to be free at `time_ps`.
     #[inline]
     pub(crate) fn give_back(
         &mut self,
@@ -181,7 +176,7 @@ impl Credits {
         clock: &mut Clock,
     ) {
         let place = self.place(channel, lane);
-        // Applying due updates first keeps the queue short and in recently used memory.
+        // Applying due updates first keeps the queue short and in the cache.
         self.settle(place, clock.now());
         self.insert(place, time_ps, blocks);
         let of = &mut self.lanes[place];
@@ -201,8 +196,7 @@ impl Credits {
         }
     }
 
-    /// Inserts an update in order of time, behind others of equal time; the lane must have queued
-    /// updates.
+    /// Inserts an update in time order; the lane must have queued updates.
     fn insert_behind(&mut self, place: usize, mut update: Update) {
         let of = &mut self.lanes[place];
         if update.time_ps < of.first_ps {
@@ -241,7 +235,6 @@ impl Credits {
         new
     }
 
-    /// Inserts an update that is earlier than the last one, behind others of equal time.
     #[inline(never)]
     fn insert_before_last(&mut self, place: usize, new: u32) {
         let time_ps = self.updates[new as usize].time_ps;
@@ -281,7 +274,6 @@ impl Credits {
         free
     }
 
-    /// Number of blocks that are free or belong to packets that are leaving.
     pub(crate) fn free(&self, channel: ChannelId, lane: u8) -> u32 {
         self.free_until(channel, lane, u64::MAX)
     }

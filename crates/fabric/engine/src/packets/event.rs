@@ -1,5 +1,5 @@
-//! Events of the engine, in the order of their phases. Starts of packets come after them all and
-//! are not events (see `clock`).
+//! Events of the engine, in the order of the phases in `docs/concepts/timing-packets.md`. Packet
+//! starts follow all events of their time and are not events themselves (see `clock`).
 
 use crate::packed::{INDEX_MAX, Packed};
 use crate::packets::packet::PacketId;
@@ -7,35 +7,32 @@ use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1: a wake-up is due.
     Wake { endpoint: EndpointId },
-    /// Phase 2: the end of a packet has left; a sender waits for the channel.
+    /// Phase 2: a packet's tail has left, and another packet waits for the channel.
     Left { channel: ChannelId },
-    /// Phase 3: a packet has arrived whole.
     Deliver { channel: ChannelId, packet: PacketId },
-    /// Phase 4: a waiting sender learns of credits.
+    /// Phase 4: a credit update reaches a waiting sender.
     Known { channel: ChannelId, lane: u8 },
-    /// Phase 5: the head of a packet is read.
+    /// Phase 5: a switch reads the head of a packet.
     Read { channel: ChannelId, packet: PacketId },
-    /// Phase 5: a packet may be forwarded.
+    /// Phase 5: a switch may forward the packet.
     Ready { channel: ChannelId, packet: PacketId },
-    /// Phase 5: a packet may start that tokens or a rate limit held back.
+    /// Phase 5: tokens or a rate limit no longer hold back a host's packet.
     Released { channel: ChannelId },
     /// The buffer's fill level may have passed a threshold.
     CheckBuffer { channel: ChannelId, lane: u8 },
     /// A pause frame takes effect at the sender.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
-    /// Blocks are freed; the update for them may be lost.
+    /// Blocks are freed. The credit update for them may be lost.
     Freed { channel: ChannelId, lane: u8, blocks: u32 },
-    /// A period has passed since a lost update of credits.
+    /// The repetition period has passed since a lost credit update.
     Repeat { channel: ChannelId, lane: u8 },
 }
 
 const READY: u64 = 7;
 
-/// Packet of [`Event::Ready`], the most frequent event, without unpacking other kinds.
+/// Returns the packet of [`Event::Ready`], the most frequent event, without unpacking other kinds.
 #[inline]
 pub(crate) fn ready(packed: Packed) -> Option<PacketId> {
     (packed.kind() == READY).then(|| PacketId::new(packed.rest()))

@@ -14,7 +14,7 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
-    /// Host that sends on each channel.
+    /// Index in `hosts` of the host that sends on each channel, `None` for channels from switches.
     of_channel: Vec<Option<u32>>,
     hosts: Vec<Host>,
 }
@@ -24,11 +24,11 @@ struct Host {
     endpoint: EndpointId,
     peer: NodeId,
     groups: Box<[LaneSet]>,
-    /// Whether all packets of the host use its only lane.
+    /// Whether the host has a single lane, used by all its packets.
     is_in_line: bool,
     sending: Content,
-    /// Next attempt, in ps, after tokens or a rate limit held back a packet; 0 if none is
-    /// scheduled.
+    /// Time of the next start attempt after tokens or a rate limit held back a packet, in ps; 0 if
+    /// none is scheduled.
     released_ps: u64,
 }
 
@@ -67,8 +67,6 @@ impl Hosts {
     pub(crate) fn at(&self, channel: ChannelId) -> Option<usize> {
         self.of_channel[channel.index()].map(|number| number as usize)
     }
-
-    // Event handlers.
 
     pub(crate) fn create(source: usize, network: &mut Network) {
         let Created { next, endpoint } =

@@ -1,4 +1,4 @@
-//! Senders, at the start of channels: busy times, and the packets being sent.
+//! Sending ends of channels: busy times, and the packets being sent.
 
 use gingham_kernel::{ByteTime, Span};
 use gingham_net::{ChannelPlan, PacketsPlan, Plan};
@@ -20,21 +20,20 @@ struct Sender {
     line: Line,
     busy_until_ps: u64,
     started_bytes: u64,
-    /// Time, in ps, when a switch last read a head at the end of the channel.
+    /// Time when the switch at the end of the channel last read a head, in ps.
     head_ps: u64,
     wire_bytes: u32,
-    /// Incoming channel of the last packet if a switch sent it, else `NONE`.
+    /// Incoming channel of the last packet if a switch forwarded it, else `NONE`.
     from: u32,
-    /// Number of packets ready for this output at a switch.
     waiting: u32,
-    /// Whether an event is scheduled for the end of the last packet.
+    /// Whether an event is scheduled for the time when the last packet's tail leaves.
     is_awaited: bool,
 }
 
-/// Time that an idle channel spent with a packet ready but no credits for it.
+/// Time that a channel spent idle while a packet was ready but lacked credits.
 #[derive(Clone, Copy, Debug)]
 struct CreditWait {
-    /// Start of the wait; `NOT_WAITING` if there is none.
+    /// Start of the current wait, in ps, or `NOT_WAITING`.
     since_ps: u64,
     past_ps: u64,
 }
@@ -75,7 +74,6 @@ impl Links {
         Self { credit_waits: vec![credit_wait; senders.len()], senders, is_of_one_rate }
     }
 
-    /// Records whether, from `now` on, a packet is ready but lacks credits.
     #[inline]
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, now: u64) {
         let wait = &mut self.credit_waits[channel.index()];
@@ -103,8 +101,9 @@ impl Links {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
     }
 
-    /// Earliest start on `to`, in ps, with which the sender never runs out of bytes: on a faster
-    /// channel, later than the packet's head. The last byte arrives on `from` at `last_ps`.
+    /// Returns the earliest start on `to`, in ps, at which the sender does not run out of bytes: on
+    /// a faster channel, this may be later than the arrival of the head. The last byte arrives on
+    /// `from` at `last_ps`.
     #[inline]
     pub(crate) fn never_dry_ps(
         &self,
@@ -119,8 +118,6 @@ impl Links {
         last_ps.saturating_sub(onward.as_ps())
     }
 
-    /// Records and returns the read time, in ps, of a head whose first byte arrives at
-    /// `arrival_ps`.
     #[inline]
     pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
         let last = &mut self.senders[input.index()].head_ps;
@@ -162,7 +159,8 @@ impl Links {
         self.senders[channel.index()].waiting -= 1;
     }
 
-    /// Requests an event at the end of the current packet. Returns whether it must be scheduled.
+    /// Requests an event at the end of the current packet. Returns whether the caller must schedule
+    /// it.
     #[inline]
     pub(crate) fn await_end(&mut self, channel: ChannelId) -> bool {
         !std::mem::replace(&mut self.senders[channel.index()].is_awaited, true)
@@ -173,7 +171,6 @@ impl Links {
         self.senders[channel.index()].is_awaited = false;
     }
 
-    /// Begins a packet; `from` is its incoming channel, if a switch sends it.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -191,7 +188,7 @@ impl Links {
             from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
     }
 
-    /// Size and duration of the current or last packet.
+    /// Returns the size, in bytes on the wire, and the duration of the current or last packet.
     pub(crate) fn last(&self, channel: ChannelId) -> (u64, Span) {
         let wire_bytes = self.senders[channel.index()].wire_bytes.into();
         (wire_bytes, self.line(channel).bytes.of(wire_bytes))
@@ -202,7 +199,8 @@ impl Links {
         (from != NONE).then(|| ChannelId::new(from as usize))
     }
 
-    /// Number of bytes sent before `end_ps`, which must not precede the last packet.
+    /// Returns the number of bytes sent before `end_ps`, which must not precede the start of the
+    /// last packet.
     pub(crate) fn bytes_before(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let started = self.senders[channel.index()].started_bytes;
         let busy_until_ps = self.busy_until_ps(channel);

@@ -1,4 +1,4 @@
-//! The network between hosts, and the state that all parts share.
+//! Network between the hosts, and state shared by switches and hosts.
 
 use crate::bits::Bits;
 use crate::packets::buffer_fills::BufferFills;
@@ -36,13 +36,13 @@ pub(crate) struct Network {
     pub(crate) losses: Option<Losses>,
     pub(crate) pauses: Option<Pauses>,
     pub(crate) output_buffers: Option<OutputBuffers>,
-    /// Arbiter of each channel; empty with a single lane.
+    /// Empty with a single lane.
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) buffer_fills: BufferFills,
-    /// Heads read at this instant, if a mechanism needs them.
+    /// Packets whose heads were read at the current time, if a mechanism needs them.
     pub(crate) read: Vec<gingham_net::Stay>,
-    /// Channels with possible activity since the last section.
+    /// Channels that may have been active since the last section.
     pub(crate) active: Bits,
     pub(crate) section_ps: u64,
     pub(crate) watched: Watched,
@@ -77,7 +77,7 @@ impl Network {
         }
     }
 
-    /// Notifies the endpoints. Their orders must be carried out before anything else happens.
+    /// Notifies the endpoints. The caller must carry out the resulting orders before anything else.
     #[inline]
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.clock.time(), notice);
@@ -112,13 +112,11 @@ fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
     ChannelId::first(count).map(arbiter).collect()
 }
 
-// Injection throttling: output lanes with free space, and full buffers.
-
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     free: Box<[Option<LaneSet>]>,
     gathered: Box<[ChannelId]>,
-    /// Number of free blocks of each lane that counts as space.
+    /// For each lane, the number of free blocks that counts as space.
     space_blocks: LaneBlocks,
 }
 
@@ -140,8 +138,8 @@ impl Watched {
 }
 
 impl Network {
-    /// Reports if a watched output lane gained or lost space. A lane without space is checked again
-    /// when more credits are known.
+    /// Notifies the endpoints if a watched output lane gained or lost space. A lane without space
+    /// is checked again when more credits arrive.
     #[inline(never)]
     pub(crate) fn check_space(&mut self, output: ChannelId, lane: u8) {
         let reported = self.watched.free.get(output.index()).copied().flatten();
@@ -157,8 +155,8 @@ impl Network {
         self.carry_out();
     }
 
-    /// Reports which buffers between switches had no space just before this instant. The caller
-    /// must carry out the resulting orders.
+    /// Notifies the endpoints of the number of lane buffers between switches without space just
+    /// before the current time. The caller must carry out the resulting orders.
     #[inline(never)]
     pub(crate) fn notify_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
@@ -205,10 +203,10 @@ impl Network {
     }
 }
 
-// Counts: traffic of every channel, and occupancy of buffers.
+// Traffic counts of channels, and buffer occupancy.
 //
 // A packet of W bytes that arrives at a and has left at e adds W (e - a) to the occupancy of its
-// incoming channel when it begins to leave. For the occupancy up to t, W (t - a) is added for
+// incoming channel when it starts to leave. For the occupancy up to t, W (t - a) is added for
 // packets still in the buffer, and W (e - t) is subtracted for packets that are leaving.
 
 impl Network {
@@ -219,7 +217,6 @@ impl Network {
         ChannelId::first(channels).map(count).collect()
     }
 
-    /// Collects the counts of channels with possible activity in the section that ends.
     pub(crate) fn counts_of_section(
         &mut self,
         end: u64,
@@ -232,7 +229,8 @@ impl Network {
         active.retain(|index| {
             let channel = ChannelId::new(index);
             counts.push((channel, self.count(channel, [end, end], &present)));
-            // A channel that was busy in this section is counted again in the next, and no later.
+            // A channel that was busy in this section is also counted in the next section, but not
+            // later.
             self.links.busy_until_ps(channel) > begin || !self.is_at_rest(channel, end)
         });
         self.active = active;
@@ -259,7 +257,8 @@ impl Network {
         }
     }
 
-    /// For each channel, the occupancy up to `end` minus that of packets that have begun to leave.
+    /// Returns, for each channel, the occupancy up to `end` minus the occupancy already added for
+    /// packets that have started to leave.
     fn present(&self, end: u64) -> Vec<i128> {
         let mut areas = vec![0_i128; self.plan.channels.len()];
         for (_, packet) in self.packets.in_inputs() {
@@ -283,7 +282,7 @@ impl Network {
         areas
     }
 
-    /// Whether counts cannot change unless a packet starts on the channel.
+    /// Returns whether the counts can change only by a packet start on the channel.
     fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
         if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
             return self.links.busy_until_ps(channel) <= end;
@@ -298,8 +297,6 @@ impl Network {
         (0..self.plan.lanes.count).all(is_free)
     }
 }
-
-// Start of a packet on a channel.
 
 #[inline]
 pub(crate) fn blocks_of(wire_bytes: u32) -> u32 {
@@ -324,8 +321,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Starts a packet, which is in no list, on an idle channel with space for it. Returns its
-    /// previous stay, and the time when its tail will have left, in ps.
+    /// Starts a packet on an idle channel with space for it. Returns its stay in the previous
+    /// buffer, and the time when its tail will have left, in ps.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
@@ -366,8 +363,7 @@ impl Network {
         let (output, wire_bytes, arrival_ps) = (packet.output, packet.wire_bytes, packet.came_ps);
         let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         if self.wanted.read {
-            // The endpoint may divert the packet when it is read; only then is its ready time
-            // known.
+            // The endpoint may divert the packet when it is read, which changes its ready time.
             buffer_fills.come(channel, lane, wire_bytes, arrival_ps);
             return clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
@@ -379,7 +375,6 @@ impl Network {
         }
     }
 
-    /// Frees the blocks of a packet that begins to leave and has left at `end_ps`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
@@ -401,11 +396,11 @@ impl Network {
     }
 }
 
-// Lost updates of credits: blocks freed at each receiver, and blocks reported to its sender.
+// Lost credit updates: freed blocks, and blocks of which the sender was informed.
 //
 // ```text
-//   leaving   a packet begins to leave; its blocks are freed at e, which is an event here
-//   unreported freed blocks whose update was lost; the next update that arrives includes them
+//   leaving     a packet starts to leave; its blocks are freed at e, which is an event here
+//   unreported  freed blocks whose update was lost; the next update that arrives includes them
 // ```
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -420,7 +415,7 @@ pub(crate) struct Losses {
     plan: CreditLossPlan,
     lane_count: usize,
     lanes: Vec<Lane>,
-    /// Period of repeated updates, for each channel.
+    /// Period for repeating a credit update on each channel, in ps.
     periods_ps: Vec<u64>,
 }
 
@@ -442,7 +437,6 @@ impl Losses {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Blocks that are leaving, and those freed but not reported.
     pub(crate) fn unknown_blocks(&self, channel: ChannelId, lane: u8) -> [u32; 2] {
         let of = &self.lanes[self.place(channel, lane)];
         [of.leaving_blocks, of.unreported_blocks]
@@ -466,7 +460,7 @@ impl Network {
         self.send_credit_update(channel, lane);
     }
 
-    /// Repeats an update, unless one was sent since the period began.
+    /// Repeats a credit update unless another one was sent within the last period.
     pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
         let losses = self.losses.as_ref().expect("updates may be lost");
         let updated_ps = losses.lanes[losses.place(channel, lane)].updated_ps;

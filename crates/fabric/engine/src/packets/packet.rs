@@ -6,7 +6,7 @@ use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, NodeId};
 
 optional_id_type!(
-    /// Index of a packet in flight; reused after its delivery.
+    /// Index of a packet in flight; reused after delivery.
     PacketId
 );
 
@@ -14,11 +14,11 @@ optional_id_type!(
 pub(crate) enum Place {
     /// In an input buffer, not ready.
     Coming,
-    /// In an input buffer, its head reported to the endpoints as read.
+    /// In an input buffer, not ready, and its head was reported to the endpoints as read.
     Read,
     /// In an input buffer, ready.
     Waiting,
-    /// In the buffer of an output.
+    /// In an output buffer.
     Crossed,
     /// On its last channel, or not yet in the network.
     Leaving,
@@ -30,9 +30,10 @@ pub(crate) struct Moving {
     pub(crate) packet: Packet,
     pub(crate) wire_bytes: u32,
     pub(crate) next: Option<PacketId>,
-    /// When it entered the network, or its first byte arrived at the current switch, in ps.
+    /// Time when the packet entered the network or, later, when its first byte arrived at the
+    /// current switch, in ps.
     pub(crate) came_ps: u64,
-    /// Incoming channel; once the packet is on its last channel, that channel.
+    /// Incoming channel at the current switch, or the last channel once the packet is on it.
     pub(crate) input: ChannelId,
     pub(crate) output: ChannelId,
     pub(crate) lane: u8,
@@ -45,7 +46,7 @@ pub(crate) struct Moving {
 const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
 
 impl Moving {
-    /// Creates a packet that enters on `channel`, which ends at `first_node`.
+    /// Creates a packet that enters the network on `channel`, which ends at `first_node`.
     pub(crate) fn new(
         plan: &Plan,
         packet: Packet,
@@ -77,7 +78,7 @@ impl Moving {
         self.place = Place::Coming;
     }
 
-    /// Ends the path at the current switch: the packet leaves on `into_end`, to port 0.
+    /// Ends the path at the current switch: the packet leaves on `into_end`, the channel to port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.lanes = self.route.enter(plan, &self.packet, self.input, into_end);
         self.output = into_end;
@@ -112,7 +113,7 @@ impl Packets {
         PacketId::new(self.packets.len() - 1)
     }
 
-    /// Frees the id of a packet, which remains readable until the id is reused.
+    /// Frees the id of a packet. The packet remains readable until the id is reused.
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> &Moving {
         self.free.push(id);
@@ -133,7 +134,7 @@ impl Packets {
         &mut self.packets[id.index()]
     }
 
-    /// Packets in an input buffer that have not begun to leave.
+    /// Returns the packets in input buffers that have not started to leave.
     pub(crate) fn in_inputs(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
         let ids = (0..self.packets.len()).map(PacketId::new);
         let is_there = |place| !matches!(place, Place::Crossed | Place::Leaving);

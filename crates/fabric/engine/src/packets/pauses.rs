@@ -1,14 +1,13 @@
-//! Pauses of lanes, instead of credits: the fill level of each buffer, and pauses requested and in
+//! Lane pauses (PFC) instead of credits: fill level of each buffer, and pauses requested and in
 //! effect.
 //!
 //! ```text
-//!   fill 320 B      coming  +64 at 7 us          it is checked only when a threshold may be passed:
+//!   fill 320 B      coming  +64 at 7 us          checked only when a threshold may be passed:
 //!                   going   -64 at 9 us          when a packet raises it near `pause`, and, after a
 //!                                                pause was requested, when a packet has left
 //! ```
 //!
-//! The times at which packets enter and leave are known in advance: a fill level can be computed
-//! for any instant.
+//! Arrival and departure times are known in advance, so future fill levels can be computed.
 //!
 //! Invariant: no buffer overflows.
 
@@ -33,10 +32,9 @@ struct LanePause {
     fill_bytes: u64,
     coming: VecDeque<Change>,
     going: Vec<Change>,
-    /// Whether the receiver's last request was a pause.
+    /// Whether the receiver's last request was a pause rather than a resume.
     is_asked: bool,
     is_paused: bool,
-    /// Number of requests that have not taken effect.
     in_flight: u32,
     /// Whether the sender has a packet to start once the pause ends.
     is_awaited: bool,
@@ -46,7 +44,7 @@ struct LanePause {
 struct ReceivedPauses {
     pauses: u64,
     paused_lanes: u32,
-    /// Start of the current period with any lane paused, in ps.
+    /// Start of the current period with at least one lane paused, in ps.
     since_ps: u64,
     past_ps: u64,
 }
@@ -58,7 +56,7 @@ pub(crate) struct Pauses {
     lanes: Vec<LanePause>,
     received: Vec<ReceivedPauses>,
     holds_bytes: Vec<u64>,
-    /// For each channel, the delay from a request until it takes effect, in ps.
+    /// Delay from a request until it takes effect, for each channel, in ps.
     effect_delay_ps: Vec<u64>,
 }
 
@@ -75,7 +73,7 @@ impl LanePause {
         });
     }
 
-    /// Number of bytes in the buffer or on the way to it, without bytes known to have left by
+    /// Returns the number of bytes in the buffer or on their way to it, without bytes that leave by
     /// `time_ps`.
     fn taken_bytes(&self, time_ps: u64) -> u64 {
         let coming: u64 = self.coming.iter().map(|change| change.bytes).sum();
@@ -116,9 +114,6 @@ impl Pauses {
         &mut self.lanes[place]
     }
 
-    // Event handlers.
-
-    /// Records a packet that occupies the buffer from `time_ps` on.
     pub(crate) fn come(
         &mut self,
         (channel, lane): (ChannelId, u8),
@@ -172,8 +167,8 @@ impl Pauses {
         }
     }
 
-    /// Applies a pause frame. Returns whether the sender waited for the lane and may start a
-    /// packet.
+    /// Applies a pause or resume request. Returns whether the sender waited for the lane and may
+    /// start a packet now.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -198,9 +193,7 @@ impl Pauses {
         was_awaited
     }
 
-    // Queries.
-
-    /// Whether a packet may start. If not, the sender is marked as waiting.
+    /// Returns whether a packet may start. If not, marks the sender as waiting.
     pub(crate) fn may_start(&mut self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane_mut(channel, lane);
         of.is_awaited |= of.is_paused;
@@ -211,7 +204,7 @@ impl Pauses {
         self.lane(channel, lane).is_paused
     }
 
-    /// Whether nothing can start until the buffer at the end of the channel empties.
+    /// Returns whether no packet can start until the buffer at the end of the channel empties.
     pub(crate) fn is_held(&self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane(channel, lane);
         of.is_asked && of.in_flight == 0
@@ -221,13 +214,12 @@ impl Pauses {
         self.lane(channel, lane).taken_bytes(time_ps)
     }
 
-    /// Number of pauses, and time in ps with any lane paused, both up to `end_ps`.
     pub(crate) fn pauses_of(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
         let received = &self.received[channel.index()];
         (received.pauses, received.paused_ps(end_ps))
     }
 
-    /// Whether buffers are empty after `end_ps`, and no lane is or will be paused.
+    /// Returns whether the buffers are empty after `end_ps`, and no lane is or will be paused.
     pub(crate) fn is_at_rest(&self, channel: ChannelId, end_ps: u64) -> bool {
         let first = self.place(channel, 0);
         self.lanes[first..first + self.lane_count].iter().all(|of| {
@@ -248,8 +240,8 @@ impl Network {
         pauses.check_buffer(channel, lane, &mut self.clock);
     }
 
-    /// Applies a pause frame. A host tries to start a packet only if it waits for the lane; a
-    /// switch always does.
+    /// Applies a pause or resume request. A switch then always tries to start a packet, a host only
+    /// if it waits for the lane.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -265,8 +257,6 @@ impl Network {
     }
 }
 
-// Notices about packets in switches.
-
 impl From<&Moving> for Stay {
     fn from(packet: &Moving) -> Self {
         let Moving { input, lane, came_ps, wire_bytes, output, lanes, .. } = *packet;
@@ -276,8 +266,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Notifies the endpoints of a head. They may divert the packet: its ready time is known only
-    /// now.
+    /// Notifies the endpoints that a head was read, and schedules the packet. The ready time is
+    /// known only now because the endpoints may divert the packet.
     #[inline(never)]
     pub(crate) fn notify_read(&mut self, id: PacketId, input: ChannelId) {
         let Self { plan, clock, endpoints, packets, links, buffer_fills, .. } = self;
@@ -294,7 +284,7 @@ impl Network {
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
-    /// Notifies the endpoints that a packet was queued, unless they were notified before.
+    /// Notifies the endpoints that a packet was queued, unless they know already.
     #[inline(never)]
     pub(crate) fn notify_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);
@@ -337,7 +327,6 @@ impl Network {
         self.notify(Notice::Settled { stay, has_space });
     }
 
-    /// Whether the switch knows of space on a permitted lane.
     fn has_space_for(&mut self, stay: &Stay) -> bool {
         let Self { links, credits, pauses, clock, .. } = self;
         if !links.is_into_switch(stay.output) {

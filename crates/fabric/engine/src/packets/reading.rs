@@ -1,5 +1,5 @@
-//! Switch rules other than oldest first: other orders, inputs that only one output at a time may
-//! read, and limits of overtaking.
+//! Switch rules other than oldest first: other orders, inputs that only one output may read at a
+//! time, and limits on overtaking.
 
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
@@ -11,29 +11,28 @@ use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// Whether the first packet of each list is always the next to leave.
+    /// Whether the first packet of each list is the next to leave from that list.
     pub(crate) are_plain: bool,
-    /// Whether a start on one output may block or unblock packets for another.
+    /// Whether a packet start on one output may block or unblock packets for another output.
     pub(crate) couple_outputs: bool,
     arbitration: Arbitration,
     overtaking: OvertakingPlan,
     lane_count: usize,
-    /// For each channel, the end of its current read, in ps, if only one output at a time may read
-    /// an input.
+    /// End of the current read of each input channel, in ps; empty unless an input is read by one
+    /// output at a time.
     read_until_ps: Vec<u64>,
-    /// For each channel and lane, the input buffer; empty unless packets of one buffer may overtake
-    /// each other.
+    /// Input buffer of each channel and lane; empty unless packets of one buffer may overtake each
+    /// other.
     buffers: Vec<InputBuffer>,
-    /// For each output and lane, the input port of the last packet, plus one; for round robin.
+    /// For round robin: input port of the last packet, plus one, for each output and lane.
     after: Vec<u16>,
 }
 
-/// Rank of a packet in the order of a switch; the least goes first.
+/// Rank of a packet in the switch's order; the lowest goes first.
 type Place = (u64, Age);
 
 #[derive(Clone, Debug, Default)]
 struct InputBuffer {
-    /// Waiting packets, the oldest first.
     waiting: VecDeque<PacketId>,
     /// Ages of packets that were overtaken as often as the limit permits.
     exhausted: BTreeSet<Age>,
@@ -93,8 +92,8 @@ impl Rules {
         }
     }
 
-    /// Counts the packets that a packet overtakes: earlier ones in the order of the lane and, if
-    /// the limit applies to whole buffers, older ones of its buffer.
+    /// Increments the overtaking counts of packets before `packet` in the order of the lane and, if
+    /// the limit applies to whole buffers, of older packets in its buffer.
     fn overtake(
         &mut self,
         id: PacketId,
@@ -148,7 +147,8 @@ impl Rules {
         candidates
     }
 
-    /// First readable packet in order; none if the lane must wait for an earlier packet.
+    /// Returns the first readable packet in order; `None` if the lane must wait for an earlier
+    /// packet.
     fn candidate(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let mut next: Option<(Place, PacketId)> = None;
@@ -168,14 +168,13 @@ impl Rules {
         awaited.is_none_or(|awaited| place < awaited).then_some(id)
     }
 
-    /// First packet in order that is not held back, readable or not.
+    /// Returns the first packet in order that is not held back, whether readable or not.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let place = |id: &PacketId| order.place(&network.plan, network.packets.get(*id));
         self.heads(output, lane, network).min_by_key(place)
     }
 
-    /// First packets of the lists, except those held back.
     fn heads<'a>(
         &'a self,
         output: ChannelId,
@@ -187,7 +186,8 @@ impl Rules {
         of_lane.filter_map(List::first).filter(move |id| !self.is_held_back(*id, network))
     }
 
-    /// Whether an older packet of its buffer has reached the limit of overtaking and must go first.
+    /// Returns whether an older packet in the same buffer has reached the overtaking limit and must
+    /// go first.
     pub(crate) fn is_held_back(&self, id: PacketId, network: &Network) -> bool {
         let packet = network.packets.get(id);
         let Some(buffer) = self.buffers.get(self.buffer(packet)) else { return false };
@@ -223,7 +223,7 @@ impl Order {
             Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => u64::MAX - packet.packet.priority.level() as u64,
             Arbitration::RoundRobin => {
-                // Ports after the one served last come first.
+                // Ports after the last served port come first.
                 let is_before = age.1 < self.after;
                 u64::from(is_before) << 32 | u64::from(age.1)
             }

@@ -1,4 +1,4 @@
-//! Simulation: events, and starts of packets at the end of an instant.
+//! Simulation loop: handles events, then starts packets once no simultaneous event is left.
 
 use crate::packed::assert_indices_fit;
 use crate::packets::event::{Event, ready};
@@ -170,8 +170,7 @@ impl Simulation {
         network.carry_out();
     }
 
-    /// Ends a section, after all earlier events.
-    #[inline(never)] // `benches/bench.py` finds it by its name.
+    #[inline(never)] // `benches/bench.py` finds the function by its name.
     fn count_section(&mut self, end: Time) {
         self.network.counts_of_section(end.as_ps(), &mut self.counts);
         self.network.endpoints.end_section(&self.counts);

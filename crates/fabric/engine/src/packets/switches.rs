@@ -1,13 +1,13 @@
-//! Switches: selection of the packet that an idle output starts, and of its lane.
+//! Switches: select the packet that an idle output starts, and its lane.
 //!
 //! ```text
 //!   order        candidates, one a lane        space known?        arbiter of the link output
 //!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
 //! ```
 //!
-//! With the order oldest first, inputs that any number of outputs may read at a time, and
-//! overtaking only among packets for the same output, the first packet of a list is its candidate.
-//! Other rules are in `reading`.
+//! With the default rules, the candidate of a list is its first packet: oldest packet first, any
+//! number of outputs may read an input at a time, and overtaking is limited only among packets for
+//! the same output. Other rules are in `reading`.
 
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
@@ -26,13 +26,12 @@ use std::sync::Arc;
 
 pub(crate) const LANES: usize = LANES_MAX as usize;
 
-/// For each lane, the packet that would start on it.
 pub(crate) type Candidates = [Option<PacketId>; LANES];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) rules: Rules,
-    /// Whether packets for an output form one queue: one lane, the oldest packet first.
+    /// Whether the packets for an output form one queue: a single lane, oldest packet first.
     is_in_line: bool,
 }
 
@@ -64,13 +63,12 @@ impl Switches {
         if self.is_in_line || network.output_buffers.is_none() {
             network.try_at_end(output);
         } else {
-            // The packet may cross to the output's buffer even if the channel is busy.
+            // The packet may cross to the output buffer even while the channel is busy.
             network.clock.start(output);
         }
     }
 
-    /// Whether a ready packet starts at once, regardless of other events; most do, and enter no
-    /// list.
+    /// Returns whether a ready packet starts at once, without entering a list, as most packets do.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
@@ -158,7 +156,6 @@ impl Network {
         self.links.set_credit_wait(channel, waits, self.clock.now());
     }
 
-    /// Tries to start packets on the other outputs of a switch, which share its inputs.
     fn try_all(&mut self, output: ChannelId) {
         let plan = Arc::clone(&self.plan);
         for other in plan.fabric.channels_from(plan.fabric.source(output).node) {
@@ -221,15 +218,14 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
     age(plan, network.packets.get(one)) < age(plan, network.packets.get(other))
 }
 
-// Outputs with buffers: packets cross to them as soon as there is space, and start from there.
+// Output buffers: packets cross to them as soon as there is space, and start from there.
 //
 // ```text
 //   waiting ── crosses at x: space of the output ──► queue of the lane ── starts ──► space is free at e
 //   input's space is free once the tail has arrived, and its last byte has crossed
 // ```
 //
-// Invariant: the blocks of an output lane are taken only by the packets in its queue and by packets
-// that are leaving.
+// Invariant: only packets in the queue of an output lane and leaving packets occupy its blocks.
 
 const CROSSING_MIN: usize = 64;
 
@@ -244,7 +240,6 @@ struct Crossed {
 struct Crossing {
     input: ChannelId,
     wire_bytes: u32,
-    /// Time when the tail leaves the input buffer, in ps.
     left_ps: u64,
 }
 
@@ -252,10 +247,9 @@ struct Crossing {
 pub(crate) struct OutputBuffers {
     lane_count: usize,
     arbitration: Arbitration,
-    /// Queues of each channel and lane, in the order of crossing.
     lines: Vec<VecDeque<Crossed>>,
     room: Credits,
-    /// Packets whose tails may still be on their way through the switch.
+    /// Packets whose tails may still be crossing the switch.
     crossing: Vec<Crossing>,
     crossing_max: usize,
 }
@@ -279,8 +273,8 @@ impl OutputBuffers {
         &self.lines[output.index() * self.lane_count + usize::from(lane)]
     }
 
-    /// Queue position of the next packet: with strict priority, the first of the highest level;
-    /// else 0.
+    /// Returns the queue position of the next packet: with strict priority, the first packet of the
+    /// highest level; otherwise 0.
     fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
         let waiting = self.line(output, lane);
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
@@ -303,7 +297,7 @@ impl OutputBuffers {
         waiting.map(|crossed| u64::from(packets.get(crossed.id).wire_bytes)).sum()
     }
 
-    /// Number of blocks that are free or belong to packets that are leaving.
+    /// Returns the number of blocks that are free or will be once all leaving packets have left.
     pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
         self.room.free(output, lane)
     }
@@ -312,8 +306,8 @@ impl OutputBuffers {
         self.room.on_known(output, lane, now);
     }
 
-    /// Lane with the most free space that suffices for its candidate, the lowest lane if equal, and
-    /// that candidate.
+    /// Returns the candidate that crosses next and its lane: among the lanes with enough space for
+    /// their candidates, the lane with the most free blocks, or the lowest in a tie.
     fn next_to_cross(
         &mut self,
         output: ChannelId,
@@ -341,8 +335,8 @@ impl OutputBuffers {
         self.crossing.push(crossing);
     }
 
-    /// For packets on their way through the switch: input, bytes, and remaining time until the tail
-    /// has left the input, in ps.
+    /// Returns the input channel, size in bytes, and remaining time after `end_ps` until the tail
+    /// leaves the input, in ps, of each packet that crosses the switch.
     pub(crate) fn staying(&self, end_ps: u64) -> impl Iterator<Item = (ChannelId, u32, u64)> + '_ {
         self.crossing.iter().map(move |crossing| {
             let Crossing { input, wire_bytes, left_ps } = *crossing;
@@ -350,7 +344,6 @@ impl OutputBuffers {
         })
     }
 
-    /// Checks that each block is free or taken by a packet in the queue.
     pub(crate) fn assert_space(&self, (output, lane): (ChannelId, u8), of: &Packets, holds: u32) {
         let blocks = |crossed: &Crossed| blocks_of(of.get(crossed.id).wire_bytes);
         let taken: u32 = self.line(output, lane).iter().map(blocks).sum();
@@ -411,7 +404,6 @@ impl Network {
         }
     }
 
-    /// Moves a packet, which is in no list, into an output buffer with space for it.
     fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
         let now = self.clock.now();
         let packet = self.packets.get_mut(id);
@@ -430,7 +422,6 @@ impl Network {
         buffers.keep(Crossing { input, wire_bytes, left_ps }, now);
     }
 
-    /// Starts the first packet of an output lane; the channel is idle, with space at its end.
     fn start_crossed(&mut self, output: ChannelId, lane: u8) {
         let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
         let first =

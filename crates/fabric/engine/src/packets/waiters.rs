@@ -1,5 +1,5 @@
-//! Blocked packets, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees):
-//! packets in input buffers that have not begun to leave, and the first of every queue at hosts.
+//! Blocked packets, for congestion trees (`docs/concepts/timing-packets.md`): packets in input
+//! buffers that have not started to leave, and the first packet of each host queue.
 
 use crate::packets::network::Network;
 use crate::packets::network::blocks_of;

@@ -1,16 +1,16 @@
-//! Packets that are ready and wait for an output of their switch, the oldest first.
+//! Ready packets that wait for an output of their switch, oldest first.
 //!
 //! ```text
 //!   output   lanes 0, 1          p4 ─► p7 ─► p9     oldest first: a list for each set of lanes
 //!            lane 2              p5
 //!
-//!   output   input 3, lanes 0    p4 ─► p9           other orders: a list for each set of lanes, buffer
-//!            input 5, lanes 0    p7                 of an input, and priority
+//!   output   input 3, lanes 0    p4 ─► p9           other orders: a list for each set of lanes, input
+//!            input 5, lanes 0    p7                 buffer, and priority
 //! ```
 //!
-//! A list, linked through its packets, is in order of arrival at the switch, then of input port and
-//! lane. Every order of a switch preserves the order within a list, and the packets of one buffer
-//! are read or held back in that order: a decision compares only the first packets of lists.
+//! A linked list of packets is sorted by arrival time at the switch, then by input port and lane.
+//! Every arbitration order preserves this order within a list, and packets of one buffer are read
+//! or held back in this order. A decision therefore compares only the first packets of lists.
 
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use gingham_net::Plan;
@@ -32,13 +32,15 @@ impl Origin {
     }
 }
 
-/// Ready packets with the same set of permitted lanes and, if lists are kept by origin, one origin.
+/// Ready packets with the same set of permitted lanes and, if lists are kept by origin, from the
+/// same origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) lanes: LaneSet,
     origin: Option<Origin>,
     ends: Option<(PacketId, PacketId)>,
-    /// First packet that was overtaken less often than the limit permits, if overtaking is counted.
+    /// First packet that was overtaken less often than the limit permits; used if overtaking is
+    /// limited.
     fresh: Option<PacketId>,
 }
 
@@ -137,9 +139,9 @@ impl Waiting {
         own.ends = Some((first, if last == id { before } else { last }));
     }
 
-    /// Counts for earlier packets that they were overtaken, up to a limit, and calls `on_limit` for
-    /// each packet that reaches it. Within a list, a packet was overtaken at most as often as the
-    /// packets before it. Each packet is therefore inspected about as often as it is counted.
+    /// Increments the overtaking counts of earlier packets, up to `limit`, and calls `on_limit` for
+    /// each packet that reaches it. Within a list, no packet is overtaken more often than a packet
+    /// before it, so that only a few packets are visited without being counted.
     pub(crate) fn overtake(
         &mut self,
         (output, lane): (ChannelId, u8),
@@ -174,7 +176,7 @@ fn is_before(plan: &Plan, packets: &Packets, one: PacketId, other: PacketId) -> 
     age(plan, packets.get(one)) < age(plan, packets.get(other))
 }
 
-/// Inserts a packet before the last packet of a list. Returns the first packet.
+/// Inserts a packet before the last packet of a list. Returns the list's first packet.
 #[cold]
 fn insert_before(plan: &Plan, packets: &mut Packets, first: PacketId, id: PacketId) -> PacketId {
     if is_before(plan, packets, id, first) {

@@ -30,7 +30,7 @@ impl Waits<'_> {
             .collect()
     }
 
-    /// Wait of a buffer; `None` if anything in it can move.
+    /// Returns `None` if at least one packet can move.
     fn waits_for(self, of: &[(Buffer, PacketId)]) -> Option<Wait> {
         if self.are_others_there(of) {
             return None;
@@ -54,7 +54,7 @@ impl Waits<'_> {
         Some(Wait::Any(waits))
     }
 
-    /// Whether the buffer also has packets that are leaving or not ready.
+    /// Returns whether the buffer also contains packets that are leaving or not ready.
     fn are_others_there(self, of: &[(Buffer, PacketId)]) -> bool {
         let Network { packets, credits, packets_plan, .. } = self.network;
         let Buffer { channel, lane } = of[0].0;
@@ -71,7 +71,7 @@ impl Waits<'_> {
         credits.free_until(channel, lane, left_ps) + unreported + waiting < all
     }
 
-    /// Whether a lane will not get space for its next packet unless others move.
+    /// Returns whether a lane gets space for its next packet only if other buffers empty.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
         let Network { packets, credits, pauses, links, .. } = self.network;
         if !links.is_into_switch(output) {
@@ -103,7 +103,7 @@ impl Waits<'_> {
         losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
     }
 
-    /// Checks that blocks are conserved; slow, for tests.
+    /// Slow; for tests.
     pub(crate) fn assert_invariants(self) {
         let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
         self.assert_outputs();
@@ -141,7 +141,6 @@ impl Waits<'_> {
         }
     }
 
-    /// Checks that bytes are conserved; slow, for tests.
     fn assert_taken(self, pauses: &Pauses) {
         let mut taken = BTreeMap::new();
         for (_, packet) in self.network.packets.in_inputs() {

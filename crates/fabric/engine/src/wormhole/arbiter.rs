@@ -1,4 +1,4 @@
-//! Arbiter of an output: round robin among its requests.
+//! Output arbiter: round robin among the requests of the highest priority level.
 //!
 //! ```text
 //!   level 1   ports 3, 6      a grant goes to the highest level that has a request,
@@ -11,16 +11,15 @@ use gingham_fairq::{Arbiter as _, Ready, RoundRobin};
 pub(crate) struct Arbiter {
     requests: u32,
     lowest: Level,
-    /// Priority levels above the lowest, ascending.
     above: Box<[Level]>,
 }
 
 #[derive(Clone, Debug)]
 struct Level {
     round_robin: RoundRobin,
-    /// Requests of a switch with at most 64 ports, as bits.
+    /// Requests in a switch with at most 64 ports, one bit per port.
     few: [u64; 1],
-    /// Requests of a larger switch; otherwise empty.
+    /// Requests in a larger switch; otherwise empty.
     many: Box<[u64]>,
 }
 
@@ -106,7 +105,7 @@ mod tests {
         }
         assert_eq!([(); 3].map(|()| arbiter.grant()), [Some(3), Some(5), Some(4)]);
         assert_eq!(arbiter.grant(), Some(1));
-        // Each level continues after its last winner: 5 and 1.
+        // Each level continues after its last winner, port 5 or 1.
         for (port, level) in [(1, 0), (3, 2), (6, 2)] {
             arbiter.request(port, level);
         }

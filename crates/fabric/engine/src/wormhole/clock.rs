@@ -4,7 +4,7 @@ use crate::packed::Packed;
 use crate::wormhole::event::Event;
 use gingham_kernel::{Time, Wheel};
 
-/// Times in ps.
+/// Current time and event queue; all times in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,
@@ -39,12 +39,12 @@ impl Clock {
         event.into()
     }
 
-    /// Advances the clock to `time`; no event may be pending before it.
     pub(crate) fn set(&mut self, time: u64) {
         self.now = time;
     }
 
-    /// Whether later phases of this instant may be handled at once: none of its events is pending.
+    /// Returns whether later phases of the current time may be handled at once because none of its
+    /// events is pending.
     pub(crate) fn instant_is_over(&mut self) -> bool {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }

@@ -8,38 +8,29 @@
 //!    arrived)   is over)   is granted)  has left)        was crossed)     predictions, GO resumes)
 //! ```
 //!
-//! An event is a hint to check some state: its prediction may have been revoked since, and every
-//! handler first checks whether the predicted moment is now. Revoking a prediction is therefore
-//! free.
+//! An event is only a hint: its prediction may have been revoked in the meantime, so every handler
+//! first checks that the predicted condition holds now. Revoking a prediction therefore costs
+//! nothing.
 
 use crate::packed::Packed;
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Variants in the order of their phases (`docs/concepts/timing.md`).
+/// Variants are in the order of the phases in `docs/concepts/timing.md`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
     Create { source: u32 },
-    /// Phase 1: a wake-up is due.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a STOP or GO arrives.
+    /// A STOP or GO arrives at the sender.
     ControlArrives { channel: ChannelId, stop: bool },
-    /// Phase 3: a whole tail has arrived.
     Deliver { channel: ChannelId, worm: WormId },
-    /// Phase 4: a tail has left.
     Release { output: ChannelId },
-    /// Phase 4: there may be a header to read.
     ReadHead { channel: ChannelId },
-    /// Phase 4: the header is decoded.
     Request { channel: ChannelId },
-    /// Phase 5: an output selects among its requests.
     Arbitrate { output: ChannelId },
-    /// Phase 6: the host may start its next worm.
     StartWorm { channel: ChannelId },
-    /// Phase 6: the channel is idle, and a control flit waits for it.
+    /// The channel is idle, and a waiting control flit may start.
     SendControl { channel: ChannelId },
-    /// Phase 7: the fill level may have crossed the STOP or GO threshold.
     EmitControl { channel: ChannelId },
 }
 

@@ -1,9 +1,9 @@
-//! Search for the instant when the fill level of a buffer crosses its STOP or GO threshold.
+//! Search for the time when the fill level of a buffer crosses its STOP or GO threshold.
 //!
-//! The fill level, arrived minus departed flits, rises above STOP with an arrival, and falls below
-//! GO with a departure. Both are the first instant when one sequence of flits (the leader) has
-//! started a given number of flits more than another (the follower). While each sequence is within
-//! one run, the difference is monotonic, and bisection finds the instant.
+//! The fill level (arrived minus departed flits) rises above STOP with an arrival, and falls below
+//! GO with a departure. In both cases, one flit sequence (the leader) has then started a given
+//! number of flits more than another sequence (the follower). While each sequence is within one
+//! run, the difference is monotonic, and bisection finds the crossing.
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
@@ -12,8 +12,8 @@
 
 use crate::wormhole::run::Run;
 
-/// Start time, in ps, of the flit that gives `leader` a lead of `lead` flits (at least 1) over
-/// `follower`. Simultaneous flits of the follower count.
+/// Returns the start time, in ps, of the flit that gives `leader` a lead of `lead` flits (at least
+/// 1) over `follower`. A follower's flit that starts at the same time counts.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,
@@ -27,22 +27,23 @@ pub(crate) fn first_lead(
 
 struct Race<F> {
     follower: F,
-    /// Run of the follower whose flits are not subtracted yet.
+    /// Current run of the follower, without the flits already subtracted.
     behind: Option<Run>,
-    /// Number of flits missing until the lead is reached.
+    /// Number of flits missing from the required lead.
     wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
-    /// Searches a run in parts; during each, the follower is within one run or between two.
+    /// Searches a run in parts. Within a part, the follower is inside a single run or between two
+    /// runs.
     fn over(&mut self, mut piece: Run) -> Option<u64> {
         loop {
             self.catch_up(piece.time);
             let part =
                 self.behind.map_or(piece.count, |behind| match piece.time.cmp(&behind.time) {
-                    // Flits of the leader alone, before the follower's next flit.
+                    // Leader's flits before the follower's next flit.
                     std::cmp::Ordering::Less => piece.started_by(behind.time - 1),
-                    // Flits of both, up to the last but one of the follower's run.
+                    // Flits of both sequences, up to the last but one flit of the follower's run.
                     _ => piece.started_by(behind.last_start() - 1).max(1),
                 });
             if let Some(time) = self.part(&piece, part) {
@@ -62,9 +63,8 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// Returns the time when the lead is reached within the first `part` flits of a run of the
-    /// leader; otherwise adds them to the lead. Meanwhile the follower is before its next run or
-    /// within it.
+    /// Returns the time when the lead is reached within the first `part` flits of the leader's run
+    /// `piece`; otherwise adds these flits to the lead.
     fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
         let followed = |index: u64| {
             let time = piece.time + index * piece.period;
@@ -102,7 +102,7 @@ fn after(run: &Run, count: u64) -> Run {
     }
 }
 
-/// First index for which `leads` is true; it is false for `no` and true for `yes`.
+/// Returns the first index with `leads(index)`, given `!leads(no)` and `leads(yes)`.
 fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Computes the result from the definition, flit by flit.
+    /// Computes `first_lead` flit by flit, from its definition.
     fn by_counting(leader: &[Run], follower: &[Run], lead: u64) -> Option<u64> {
         let times = |runs: &[Run]| -> Vec<u64> {
             runs.iter().flat_map(|run| (run.first..run.end()).map(|n| run.start_of(n))).collect()

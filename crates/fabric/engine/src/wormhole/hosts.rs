@@ -1,5 +1,4 @@
-//! Hosts: sources create messages, adapters send them packet by packet, and reassemble arriving
-//! ones.
+//! Hosts: sources create messages, and adapters send and reassemble their packets.
 
 mod in_transit;
 mod port;
@@ -22,11 +21,10 @@ pub(crate) struct Hosts {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
     endpoints: Endpoints,
-    /// Host cable of each channel, if any.
+    /// `None` for channels from switches.
     cables: Vec<Option<Cable>>,
     /// In-transit state of each endpoint; empty if no path visits a host and no host has a port.
     in_transit: Vec<InTransit>,
-    /// For each endpoint, the content of its own worm that began last.
     sending: Vec<Content>,
     wanted: Wanted,
     gathered: Box<[ChannelId]>,
@@ -41,14 +39,14 @@ struct Cable {
 #[derive(Clone, Debug)]
 struct InTransit {
     host: InTransitHost<Incoming>,
-    /// Worm that goes to the host's memory; its tail has not left the last switch.
+    /// Worm that overflows into the host's memory; its tail has not yet left the last switch.
     spilled: Option<(Incoming, TakenIn)>,
-    /// Pool share of the in-transit worm that is being sent.
+    /// Pool share of the in-transit worm that the host is sending.
     sending: Option<TakenIn>,
 }
 
 impl Hosts {
-    /// Creates the initial state; `takes_in` enables in-transit worms.
+    /// Creates the initial state. `takes_in` enables in-transit worms.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
         let cable = |channel| {
             let ends = plan.ends(channel);
@@ -89,8 +87,6 @@ impl Hosts {
     fn host_at(&self, channel: ChannelId) -> EndpointId {
         self.cable(Fabric::reverse(channel)).endpoint
     }
-
-    // Notices and orders.
 
     #[inline(never)]
     pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
@@ -146,15 +142,11 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    // Phase 2: control arrives.
-
     pub(crate) fn on_go(&mut self, network: &mut Network, channel: ChannelId) {
         if self.cables[channel.index()].is_some() {
             self.start_soon(network, channel);
         }
     }
-
-    // Phase 3: flits arrive.
 
     pub(crate) fn tail_arrives(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
         let Network { clock, links, worms } = network;
@@ -165,8 +157,8 @@ impl Hosts {
         }
     }
 
-    /// Delivers a worm. The caller must carry out resulting orders after all other effects of the
-    /// arrival.
+    /// Delivers a worm. The caller must carry out the resulting orders after all other effects of
+    /// the arrival.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
     #[inline(always)]
     fn deliver(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
@@ -181,8 +173,6 @@ impl Hosts {
         self.endpoints.notify(network.clock.time(), Notice::Received { packet, arrival: &arrival });
     }
 
-    // Phase 4: release.
-
     #[inline]
     pub(crate) fn leave_host(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         if !self.in_transit.is_empty() || self.wanted.left {
@@ -195,9 +185,9 @@ impl Hosts {
     fn tail_left(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         let is_local = self.in_transit.is_empty() || !self.leave_pool(network, channel);
         if is_local && self.wanted.left {
-            // The adapter needs the time that an own packet took to leave.
+            // The adapter needs the time that its own packet took to leave.
             let endpoint = self.cable(channel).endpoint;
-            // The first flit starts when the host begins to send the worm.
+            // The first flit starts when the host starts to send the worm.
             let (began, flit) = network.links.last_begin(channel);
             let content = self.sending[endpoint.index()];
             let notice = Notice::Left { endpoint, began, flits, flit, content };
@@ -206,9 +196,7 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    // Phase 6: transfer.
-
-    /// Starts a worm in phase 6 of this instant: at once, if no event of an earlier phase is
+    /// Starts a worm in phase 6 of the current time: at once if no event of an earlier phase is
     /// pending.
     pub(crate) fn start_soon(&mut self, network: &mut Network, channel: ChannelId) {
         if network.links.is_held(channel) {
@@ -246,13 +234,11 @@ impl Hosts {
         let worm = network.worms.insert(worm);
         network.begin(channel, Incoming { worm, first: 0, flits }, now);
         if self.wanted.began.has(&packet) {
-            // Notifies only after the channel is taken, because an order may start another worm.
+            // The notice follows the channel assignment because an order may start another worm.
             self.notify(network, Notice::Began { endpoint, packet: &packet });
         }
     }
 }
-
-// Blocked packets, for congestion trees: in inputs, and at hosts.
 
 impl Hosts {
     pub(crate) fn waiters(&self, network: &Network, now: Time) -> Vec<Waiter> {
@@ -270,8 +256,6 @@ impl Hosts {
     }
 }
 
-// Injection throttling: free outputs and full buffers.
-
 impl Hosts {
     #[inline(never)]
     pub(crate) fn notify_lanes(&mut self, network: &mut Network) {
@@ -283,7 +267,7 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Reports full buffers; the caller must carry out the resulting orders.
+    /// The caller must carry out the resulting orders.
     #[inline(never)]
     fn notify_gathered(&mut self, network: &Network) {
         let now = network.clock.now();

@@ -1,8 +1,6 @@
-//! Links: both ends of every channel, and the flits on them; STOP and GO, counts, wait-for graph,
-//! and blocked worms for congestion trees.
+//! Links: both ends of every channel, and the flits in between.
 //!
-//! Links know neither switches nor hosts: these read heads, arbitrate, and call links with the
-//! result.
+//! Links do not call switches or hosts, which read heads, arbitrate, and pass the results to links.
 
 mod ejection;
 mod flow;
@@ -29,19 +27,16 @@ pub(crate) struct Links {
     senders: Vec<Sender>,
     /// Input at the end of each channel; `None` at a host that accepts every flit.
     inputs: Vec<Option<Input>>,
-    /// Host end of each channel; `None` at a switch. Empty if no path visits a host and no host has
+    /// Host end of each channel, `None` at a switch; empty if no path visits a host and no host has
     /// a port.
     ejections: Vec<Option<Ejection>>,
-    /// Inputs whose arrivals or departures changed in this instant.
     changed: Vec<ChannelId>,
     counts: Vec<ChannelCount>,
     /// Channels whose counts may have changed since the last section.
     touched: Bits,
-    /// Kept to reuse the allocation.
     section_counts: Vec<(ChannelId, ChannelCount)>,
-    /// Channels whose state, held or free, is reported to hosts; empty if there are none.
+    /// Channels that hosts monitor for being held or free; empty if there are none.
     watched: Box<[bool]>,
-    /// Watched channels taken or released since the last report.
     taken: Vec<ChannelId>,
 }
 
@@ -112,8 +107,8 @@ impl Links {
         self.extend(clock, channel);
     }
 
-    /// Removes the next worm if its head has arrived and is to be read now: no other worm is at the
-    /// head of the input, and at a host without a port the worm is in transit.
+    /// Removes and returns the next worm if its head has arrived and is read now: the input serves
+    /// no other worm, and at a host without a port the worm is in transit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn read_head(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
@@ -136,7 +131,7 @@ impl Links {
         Some(worm)
     }
 
-    /// Starts routing the worm; its first flit is stripped at `now` if `is_stripped`.
+    /// Starts routing the worm. With `is_stripped`, its first flit is removed at `now`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route(
@@ -153,7 +148,6 @@ impl Links {
         }
     }
 
-    /// Connects the worm at the head of an input to `output`, which it holds from now on.
     pub(crate) fn connect(&mut self, channel: ChannelId, output: ChannelId) -> Incoming {
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         let sender = &mut self.senders[output.index()];
@@ -173,7 +167,7 @@ impl Links {
     }
 
     /// Disconnects a worm that has left. Returns the feeding channel if it ends at a switch input,
-    /// which is now free.
+    /// which is then free.
     pub(crate) fn disconnect(&mut self, left: &Left) -> Option<ChannelId> {
         let channel = left.feeder?;
         let feeder = &mut self.senders[channel.index()];
@@ -184,13 +178,12 @@ impl Links {
         Some(channel)
     }
 
-    /// Number of flits in the buffer after all events of this instant.
     pub(crate) fn fill(&self, channel: ChannelId, now: u64) -> u64 {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 
-    /// Whether the fill level was above STOP just before `now`. Only a buffer that requests STOP
-    /// can be.
+    /// Returns whether the fill level was above STOP just before `now`, which requires that the
+    /// buffer wants STOP.
     pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
         let input = self.input(channel);
         input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)
@@ -245,7 +238,7 @@ impl Links {
 
 impl Links {
     pub(crate) fn wait_for_graph(&self) -> WaitForGraph {
-        // Only channels with activity since they were last at rest can have a waiting worm.
+        // Only channels that were active since they were last at rest can have a waiting worm.
         let wait = |channel| {
             let channel = ChannelId::new(channel);
             Some((channel.into(), Wait::one(self.waits_for(channel)?)))
@@ -262,15 +255,13 @@ impl Links {
         }
     }
 
-    /// Returns `channel` if the input at its end has stopped it and still requests STOP.
+    /// Returns `channel` if it was stopped and the input at its end still wants it stopped.
     fn stopped_by(&self, channel: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[channel.index()].as_ref()?;
         let is_stopped = self.senders[channel.index()].stopped_since.is_some();
         (is_stopped && blocker.wants_stop && blocker.announced_stop).then_some(channel)
     }
 }
-
-// Worms that wait in inputs, for congestion trees.
 
 impl Links {
     pub(crate) fn waiters(&self, worms: &Worms, now: u64) -> Vec<Waiter> {
@@ -288,8 +279,8 @@ impl Links {
         found
     }
 
-    /// Output requested by the worm that an input serves, or by a worm that waits at a host for the
-    /// pool.
+    /// Returns the output that is requested by the worm in an input, or by a worm that waits at a
+    /// host for pool space.
     fn output_of(&self, channel: ChannelId, input: &Input) -> Option<ChannelId> {
         match input.head {
             Head::Idle | Head::Open => None,
@@ -308,25 +299,23 @@ impl Links {
     }
 }
 
-// Counts: traffic of every channel up to an instant, from the runs of its flits.
+// Cumulative channel counts, computed from the runs of flits.
 //
-// STOPs and control flits are counted as they happen; flits are counted from the schedule.
-// Occupancy is the integral of the fill level over time:
+// STOPs and control flits are counted as they happen, data flits from the schedule. Occupancy is
+// the integral of the fill level over time:
 //
 // ```text
-//   fill       ┌──┐  ┌─────┐                 a flit that arrives at a and leaves at d adds d - a, one that
-//          ────┘  └──┘     └───► time        is still there at t adds t - a
+//   fill       ┌──┐  ┌─────┐                 a flit that arrives at a and leaves at d adds d - a, a flit
+//          ────┘  └──┘     └───► time        that is still there at t adds t - a
 // ```
 //
-// The area up to `t` is the sum of the departures, minus the sum of the arrivals, plus `t` for
-// every flit in the buffer. Both sums are computed run by run; the forgotten part of a schedule is
-// kept as one number.
+// The area up to `t` is the sum of the departure times, minus the sum of the arrival times, plus
+// `t` for every flit in the buffer. Both sums are computed run by run; a single number represents
+// the forgotten part of a schedule.
 //
-// Invariant: counts are cumulative since time zero and exact at any instant before which no event
-// is pending.
+// Invariant: counts are exact at any time before which no event is pending.
 
 impl Links {
-    /// Counts of all channels, including this instant; a STOP in effect counts up to `now`.
     pub(crate) fn channel_counts(&self, now: u64) -> Vec<ChannelCount> {
         let count = |channel| self.count(channel, Some(now), now);
         ChannelId::first(self.senders.len()).map(count).collect()
@@ -337,8 +326,8 @@ impl Links {
         self.touched.insert(channel.index());
     }
 
-    /// Counts of channels with activity since they were last at rest; no event before `time` may be
-    /// pending.
+    /// Returns the counts of channels that were active since they were last at rest. No event
+    /// before `time` may be pending.
     pub(crate) fn section_counts(&mut self, time: u64) -> &[(ChannelId, ChannelCount)] {
         let mut touched = std::mem::take(&mut self.touched);
         let mut counts = std::mem::take(&mut self.section_counts);
@@ -352,13 +341,12 @@ impl Links {
         &self.section_counts
     }
 
-    /// Counts before `time`; no earlier event may be pending.
     pub(crate) fn count_before(&self, channel: ChannelId, time: u64) -> ChannelCount {
         self.count(channel, time.checked_sub(1), time)
     }
 
-    /// Whether no worm holds the channel, no flit is on it or in the buffer at its end, and it is
-    /// not stopped.
+    /// Returns whether no worm holds the channel, no flit is on it or in the buffer at its end, and
+    /// it is not stopped.
     fn is_at_rest(&self, channel: ChannelId, time: u64) -> bool {
         let sender = &self.senders[channel.index()];
         let is_empty = |input: &Input| input.taken == sender.schedule.end();
@@ -368,7 +356,7 @@ impl Links {
             && self.inputs[channel.index()].as_ref().is_none_or(is_empty)
     }
 
-    /// Count of a channel: flits that started at `last_start` or before, and durations up to `end`.
+    /// Counts the flits that started at or before `last_start`, and durations up to `end`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every channel")]
     #[inline(always)]
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
@@ -390,7 +378,7 @@ impl Links {
         }
     }
 
-    /// Occupancy up to `time`, in flit ps, of the `arrived` flits from `sender`.
+    /// Returns the occupancy up to `time`, in flit ps, of the `arrived` flits from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latency = i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;
@@ -414,12 +402,8 @@ impl Links {
     }
 }
 
-// STOP and GO, which travel against the data.
-
 impl Links {
-    // Phase 2: control arrives.
-
-    /// Applies a STOP or GO. Returns whether the channel has no worm and may start one now.
+    /// Applies a STOP or GO. Returns whether the channel has no worm and may start a worm now.
     pub(crate) fn on_control(&mut self, clock: &mut Clock, channel: ChannelId, stop: bool) -> bool {
         let now = clock.now();
         let was_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -433,7 +417,7 @@ impl Links {
             return false;
         }
         self.counts[channel.index()].stopped_ps += self.senders[channel.index()].go(now);
-        // A long worm that is stopped often has many runs; past ones can be forgotten.
+        // A long worm that is stopped often has many runs, so past runs are forgotten.
         if self.end(channel) == End::Switch {
             let gone = self.gone(channel, now);
             self.senders[channel.index()].forget_before(gone);
@@ -445,10 +429,8 @@ impl Links {
         false
     }
 
-    // Phase 6: transfer.
-
-    /// Sends a STOP or GO after the flit that kept `channel` busy. Returns whether a host may start
-    /// a worm there instead.
+    /// Sends a waiting STOP or GO once `channel` is idle. Returns whether a host may start a worm
+    /// there instead.
     pub(crate) fn send_waiting_control(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let about = Fabric::reverse(channel);
         let input = self.input(about);
@@ -465,9 +447,6 @@ impl Links {
         port.is_some_and(Input::control_pending)
     }
 
-    // Phase 7: emit control.
-
-    /// Sends or schedules a STOP or GO if the fill level has crossed its threshold.
     pub(crate) fn emit_control(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let fill = self.fill(channel, now);
@@ -489,8 +468,8 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Sends a STOP or GO on the reverse channel. Data flits that would start there at `from` or
-    /// later, but before the control flit has left, are delayed.
+    /// Sends a STOP or GO on the reverse channel. Delays data flits that would start there at or
+    /// after `from` but before the control flit has left.
     fn send_control(&mut self, clock: &mut Clock, channel: ChannelId, from: u64) {
         let input = self.input_mut(channel);
         let (stop, is_host) = (input.wants_stop, input.is_at_host());

@@ -1,4 +1,4 @@
-//! Runs of flits: the start times of many flits of a channel, as a few numbers.
+//! Runs of flits: a few numbers describe the start times of many flits.
 //!
 //! ```text
 //!   number   7     8     9     10            11    12
@@ -7,15 +7,15 @@
 //!                  (time, period)                a control flit or a STOP lay between
 //! ```
 //!
-//! Flits of a channel are numbered from 0. A [`Schedule`] holds the runs of flits that are in
-//! flight, in the buffer at the end of the channel, or predicted. The last predictions may be cut
-//! at any time; flits that have started stay.
+//! The flits of a channel are numbered from 0. A [`Schedule`] holds the runs of flits that are in
+//! flight, in the buffer at the end of the channel, or predicted. Predictions may be revoked at any
+//! time; flits that have started stay.
 //!
 //! Invariants: runs are in order and do not overlap; numbers are contiguous.
 
 use std::cmp::Ordering;
 
-/// Equally spaced starts of consecutive flits; times in ps.
+/// Consecutive flits with equally spaced start times; times in ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     pub(crate) first: u64,
@@ -38,16 +38,16 @@ impl Run {
         self.time + (self.count - 1) * self.period
     }
 
-    /// Sum of the start times of the flits from `first` to before `end`, a nonempty range.
+    /// Returns the sum of the start times, in ps, of flits `first` to `end` (exclusive), a nonempty
+    /// range.
     #[inline]
     const fn sum_of_starts(&self, first: u64, end: u64) -> i128 {
         let (time, span) = (self.start_of(first), (end - first - 1) * self.period);
-        // Earliest start for each flit, plus half the time between earliest and latest start.
+        // Earliest start for each flit, plus half the time between the earliest and latest start.
         let count = (end - first) as i128;
         count * time as i128 + ((count * span as i128) >> 1)
     }
 
-    /// Number of flits that start at `time` or before.
     pub(crate) fn started_by(&self, time: u64) -> u64 {
         if time < self.time {
             0
@@ -59,21 +59,21 @@ impl Run {
     }
 }
 
-/// Known and predicted start times of a channel's flits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
-    /// Runs in order; those before `begin` are forgotten.
+    /// Runs in order; runs before index `begin` are forgotten.
     runs: Vec<Run>,
     begin: usize,
-    /// Number of flits scheduled so far; the sequence number of the next flit.
+    /// Number of flits scheduled so far, and the sequence number of the next flit.
     end: u64,
-    /// Sum of the start times of flits before number `summed`, which all have started.
+    /// Sum of the start times, in ps, of all flits before number `summed`, all of which have
+    /// started.
     sum: i128,
     summed: u64,
 }
 
 impl Schedule {
-    /// Number of runs that a channel usually holds; as many forgotten runs are kept before removal.
+    /// Expected number of runs on a channel.
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
@@ -97,13 +97,14 @@ impl Schedule {
         self.runs.last()
     }
 
-    /// Start time of a flit, which must still be held; `None` if it was not scheduled.
+    /// Returns `None` if the flit was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.first <= number)?;
         (number < run.end()).then(|| run.start_of(number))
     }
 
-    /// Number of the channel's flits, from its first, that start at `time` or before.
+    /// Returns how many of the channel's flits, counted from its first flit, start at or before
+    /// `time`.
     #[expect(clippy::inline_always, reason = "nearly always it is the last run")]
     #[inline(always)]
     pub(crate) fn started_by(&self, time: u64) -> u64 {
@@ -123,7 +124,7 @@ impl Schedule {
         }
     }
 
-    /// Last start time at `time` or before, if that flit is still held.
+    /// Returns the latest start time at or before `time`, unless that flit is forgotten.
     pub(crate) fn last_start_by(&self, time: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.time <= time)?;
         Some(run.start_of(run.first + run.started_by(time) - 1))
@@ -145,7 +146,7 @@ impl Schedule {
         self.runs.push(Run { first, count, time, period });
     }
 
-    /// Unschedules flits that start at `time` or later. Returns their number.
+    /// Unschedules all flits that start at or after `time`. Returns their number.
     pub(crate) fn cut_from(&mut self, time: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -162,7 +163,7 @@ impl Schedule {
         before - self.end
     }
 
-    /// Unschedules flits from number `number` on. Returns how many there were.
+    /// Unschedules all flits from sequence number `number` on. Returns how many there were.
     pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -178,8 +179,8 @@ impl Schedule {
         before - self.end
     }
 
-    /// Forgets past runs that end at flit `number` or before, except the last: it records when the
-    /// channel was busy, even if all later predictions are cut.
+    /// Forgets past runs that end at or before flit `number`, except the last run, which records
+    /// when the channel was busy even if all later predictions are revoked.
     pub(crate) fn forget_before(&mut self, number: u64) {
         debug_assert!(number <= self.summed, "removed runs stay in the sum");
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
@@ -195,7 +196,7 @@ impl Schedule {
         self.sum
     }
 
-    /// Returns the sum of the start times of all flits, which must all have started.
+    /// All flits must have started.
     #[inline]
     pub(crate) fn sum_all(&mut self) -> i128 {
         match self.runs.last() {
@@ -208,7 +209,6 @@ impl Schedule {
         self.sum
     }
 
-    /// Extends the sum to flits before `number`, which must all have started.
     pub(crate) fn sum_up_to(&mut self, number: u64) {
         if number > self.summed {
             self.sum += self.sum_between(self.summed, number);
@@ -216,7 +216,8 @@ impl Schedule {
         }
     }
 
-    /// Sum of the start times of flits before `number`, which must not precede the first held flit.
+    /// Returns the sum of the start times of flits before `number`, which must not precede the
+    /// first held flit.
     pub(crate) fn sum_before(&self, number: u64) -> i128 {
         match number.cmp(&self.summed) {
             Ordering::Less => self.sum - self.sum_between(number, self.summed),
@@ -232,7 +233,7 @@ impl Schedule {
     }
 
     /// Returns held flits from `number` on in equally spaced pieces, with `delay` added to every
-    /// start.
+    /// start time.
     pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> Pieces<'_> {
         let held = self.held();
         let skip = held.iter().rposition(|run| run.end() <= number).map_or(0, |last| last + 1);

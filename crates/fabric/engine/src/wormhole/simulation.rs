@@ -1,4 +1,4 @@
-//! Simulation: one event at a time, few events per worm.
+//! Simulation loop of wormhole networks: one event at a time, a few events per worm.
 
 use crate::packed::assert_indices_fit;
 use crate::wormhole::clock::Clock;
@@ -152,7 +152,7 @@ impl Simulation {
         }
     }
 
-    /// Phase 4: releases both ends of a connection if the tail has left.
+    /// Releases both ends of a connection if the tail has left.
     fn release(&mut self, output: ChannelId) {
         let Self { network, switches, hosts, .. } = self;
         let Network { clock, links, worms } = network;
@@ -175,7 +175,7 @@ impl Simulation {
         }
     }
 
-    #[inline(never)] // `benches/bench.py` finds it by its name.
+    #[inline(never)] // `benches/bench.py` finds the function by its name.
     fn count_section(&mut self, end: Time) {
         let counts = self.network.links.section_counts(end.as_ps());
         self.hosts.endpoints_mut().end_section(counts);

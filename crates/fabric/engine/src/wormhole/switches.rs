@@ -12,9 +12,7 @@ use std::sync::Arc;
 pub(crate) struct Switches {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
-    /// Arbiter of each output, by the channel that starts there.
     arbiters: Vec<Arbiter>,
-    /// Switch port at the end of each channel.
     ports: Vec<PortAt>,
     reports_reads: bool,
 }
@@ -50,9 +48,6 @@ impl Switches {
         self.reports_reads
     }
 
-    // Phase 4: request.
-
-    /// Reads the header if it has arrived and the input is free.
     pub(crate) fn read_head(&mut self, network: &mut Network, channel: ChannelId) {
         let Some(incoming) = network.links.read_head(channel, network.clock.now()) else { return };
         let node = || self.ports[channel.index()].node;
@@ -71,7 +66,7 @@ impl Switches {
         let input = network.links.input_mut(channel);
         let output = input.request();
         let port = usize::from(self.ports[channel.index()].port);
-        // The worm is looked up only if its priority matters, because this code runs at every hop.
+        // The worm is looked up only if its priority matters because this code runs at every hop.
         let level = if self.wormhole.arbitration.has_levels() {
             network.worms.get(input.worm()).packet.priority.level()
         } else {
@@ -81,9 +76,8 @@ impl Switches {
         self.arbitrate_soon(network, output);
     }
 
-    // Phase 5: arbitrate.
-
-    /// Arbitrates in phase 5 of this instant: at once, if no event of an earlier phase is pending.
+    /// Arbitrates in phase 5 of the current time: at once if no event of an earlier phase is
+    /// pending.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn arbitrate_soon(&mut self, network: &mut Network, output: ChannelId) {

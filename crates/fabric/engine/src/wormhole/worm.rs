@@ -5,7 +5,7 @@ use gingham_net::{Arrival, Packet, PathLength, Plan, RouteState, WormholePlan};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
-    /// Index of a worm in flight; reused after its delivery.
+    /// Index of a worm in flight; reused after delivery.
     WormId
 );
 
@@ -14,13 +14,13 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) route: RouteState,
     length: PathLength,
-    /// Arrival of the first flit at the destination, in ps; set once the tail has left the last
-    /// switch.
+    /// Arrival time of the first flit at the destination, in ps; set once the tail has left the
+    /// last switch.
     head_arrived: u64,
 }
 
 impl Worm {
-    /// Injected worm; `first_node` is at the end of the host's cable.
+    /// Creates an injected worm; `first_node` is at the far end of the host's cable.
     #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
     #[inline(always)]
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
@@ -29,14 +29,12 @@ impl Worm {
         Self { packet, route, length, head_arrived: 0 }
     }
 
-    /// Output at `node`, whose switch reads the header now.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route_at(&mut self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
         self.route.output(plan, &self.packet, node)
     }
 
-    /// Flits at the source.
     pub(crate) fn flits(&self, wormhole: &WormholePlan) -> u64 {
         wormhole.worm_flits(self.packet.payload_bytes, self.length)
     }
@@ -54,11 +52,11 @@ impl Worm {
     }
 }
 
-/// Worm that arrives at the end of a channel, now or later.
+/// Worm that arrives, or will arrive, at the end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     pub(crate) worm: WormId,
-    /// First flit on the channel.
+    /// Sequence number of the worm's first flit on the channel.
     pub(crate) first: u64,
     pub(crate) flits: u64,
 }
@@ -81,7 +79,6 @@ impl Worms {
         WormId::new(self.worms.len() - 1)
     }
 
-    /// Frees the id of a worm, which remains readable until the id is reused.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.worms[id.index()]

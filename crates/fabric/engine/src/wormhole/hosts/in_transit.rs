@@ -1,4 +1,4 @@
-//! In-transit hosts: worms that a host ejects and re-injects.
+//! In-transit hosts, which eject and re-inject worms.
 //!
 //! ```text
 //!   ejection channel ──► head arrives ──┬─ space in the pool ─► ready T_d + T_r later, while the rest arrives ──┐
@@ -6,10 +6,10 @@
 //!   host's channel   ◄── the worm that became ready first, else the adapter ◄──────────────── (ready) ◄─────────┘
 //! ```
 //!
-//! [`gingham_net::InTransitHost`] decides on space and order. A worm that is re-injected before it
-//! has arrived whole is fed by the channel into the host, as an output of a switch is fed by an
-//! input; a worm that has arrived whole is sent like the host's own. `docs/concepts/timing.md`
-//! defines the times.
+//! [`gingham_net::InTransitHost`] decides on space and order. The channel into the host feeds a
+//! worm that is re-injected before its tail has arrived, as a switch input feeds an output. A worm
+//! that has arrived whole is sent like the host's own worms. `docs/concepts/timing.md` defines the
+//! times.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -20,12 +20,10 @@ use gingham_net::Notice;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Hosts {
-    /// Number of flits of the in-transit mark, which the host strips.
+    /// Returns the length of the in-transit mark, which the host strips, in flits.
     fn mark(&self) -> u64 {
         u64::from(self.wormhole.mark_bytes)
     }
-
-    // Phase 4: request.
 
     #[inline(never)]
     pub(crate) fn recognise(&mut self, network: &mut Network, channel: ChannelId) {
@@ -36,7 +34,7 @@ impl Hosts {
         }
     }
 
-    /// Admits a worm; returns false if the pool has no space and the sender must be stopped.
+    /// Admits a worm. Returns false if the pool has no space and the sender must be stopped.
     pub(super) fn take_in(
         &mut self,
         network: &mut Network,
@@ -69,7 +67,7 @@ impl Hosts {
         true
     }
 
-    /// Handles a tail that left the last switch and will arrive at the host at `arrival`.
+    /// Handles a tail that has left the last switch and arrives at the host at `arrival`.
     #[inline(never)]
     pub(crate) fn tail_of_transit_left(
         &mut self,
@@ -79,7 +77,7 @@ impl Hosts {
     ) {
         let host = self.host_at(channel);
         let in_transit = &mut self.in_transit[host.index()];
-        // Before the head arrives, it is not known whether the pool has space.
+        // Before the head arrives, it is unknown whether the pool has space.
         if let Some((worm, mut taken)) = in_transit.spilled.take() {
             let ready = in_transit.host.tail_received(worm, &mut taken, Time::from_ps(arrival));
             let ready = ready.expect("what spilled is sent on once it is there");
@@ -87,7 +85,7 @@ impl Hosts {
         }
     }
 
-    /// Releases pool space. Returns whether the worm was in transit.
+    /// Returns whether the worm was in transit.
     pub(super) fn leave_pool(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let host = self.cable(channel).endpoint;
         let in_transit = &mut self.in_transit[host.index()];
@@ -98,9 +96,7 @@ impl Hosts {
         true
     }
 
-    // Phase 6: transfer.
-
-    /// Sends the worm that became ready first. Returns whether there was one.
+    /// Sends the worm that became ready first. Returns false if no worm is ready.
     #[inline(never)]
     pub(super) fn send_on(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let (endpoint, mark, now) =
@@ -111,7 +107,6 @@ impl Hosts {
         network.links.feed_on(channel, worm, worm.first + mark, network.clock.now());
         let next = Incoming { flits: worm.flits - mark, ..worm };
         network.begin(channel, next, now.as_ps());
-        // Notifies only after the channel is taken, because an order may start another worm.
         let Worm { packet, route, .. } = network.worms.get_mut(worm.worm);
         route.reinject();
         let notice = Notice::SentOn { endpoint, waited: now.since(ready), packet };
@@ -121,7 +116,6 @@ impl Hosts {
     }
 }
 
-/// Schedules a re-injection after all other reads of this instant at the host.
 fn send_on_from(network: &mut Network, channel: ChannelId, ready: Time) {
     network.clock.schedule(ready.as_ps(), Event::StartWorm { channel: Fabric::reverse(channel) });
 }

@@ -1,5 +1,5 @@
-//! Port of a host that stops its sender when the pool is full: it reads heads one after the other.
-//! A worm leaves the port if it ends at this host or once it has space in the pool.
+//! Port of a host that stops its sender when the pool is full. The port reads heads one after the
+//! other. A worm leaves the port if it ends at this host, or once it has space in the pool.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -12,8 +12,6 @@ impl Hosts {
         self.host_at(channel) == worms.get(worm.worm).packet.destination
     }
 
-    // Phase 3: flits arrive.
-
     pub(super) fn tail_at_port(&mut self, network: &mut Network, channel: ChannelId) {
         if let Some(worm) = network.links.tail_at_port(channel, network.clock.now()) {
             self.has_passed(network, channel, worm);
@@ -21,13 +19,11 @@ impl Hosts {
             && worm.flits == 1
             && self.ends_here(&network.worms, channel, worm)
         {
-            // A worm of a single flit is consumed when that flit has arrived; others are read
-            // before their tail arrives.
+            // A worm of a single flit is consumed once that flit has arrived; longer worms are read
+            // before their tails arrive.
             self.read_port(network, channel);
         }
     }
-
-    // Phase 4: request.
 
     #[inline(never)]
     pub(crate) fn read_port(&mut self, network: &mut Network, channel: ChannelId) {
@@ -44,7 +40,6 @@ impl Hosts {
         }
     }
 
-    /// Lets the waiting worm leave the port, if the freed pool space suffices.
     pub(super) fn offer_room(&mut self, network: &mut Network, channel: ChannelId) {
         if let Some((worm, head)) = network.links.waiting_at_port(channel)
             && self.take_in(network, channel, worm, head)
@@ -54,7 +49,7 @@ impl Hosts {
         }
     }
 
-    /// Removes the flits of the worm at the head that gathered in the port. Returns whether it is
+    /// Removes the flits of the first worm that gathered in the port. Returns whether the worm is
     /// complete.
     fn open_port(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) -> bool {
         let is_whole = network.links.open_port(channel, worm, network.clock.now());

@@ -1,16 +1,16 @@
-//! End of a channel at a host with in-transit worms: the arriving worms, and the runs of their
-//! flits that are still needed.
+//! Channels into hosts with in-transit worms: the arriving worms, and the runs of their flits that
+//! are still needed.
 
 use crate::wormhole::worm::Incoming;
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Arrivals at a host without a port; a port keeps its own.
+/// Arrivals at a host; a host with a port keeps its arrivals in the port.
 #[derive(Clone, Debug)]
 pub(super) struct Ejection {
     pub(super) host: EndpointId,
     pub(super) incoming: VecDeque<Incoming>,
-    /// Worm whose head was read last, the only one that may still be arriving.
+    /// Worm with the last head that was read; only this worm may still be arriving.
     pub(super) latest: Option<Incoming>,
 }
 
@@ -19,8 +19,8 @@ impl Ejection {
         Self { host, incoming: VecDeque::new(), latest: None }
     }
 
-    /// Number of the first flit that may still be queried, given the number of arrived flits and
-    /// the first flit of a worm that is being re-injected.
+    /// Returns the number of the first flit that may still be needed. `arrived` is the number of
+    /// arrived flits, `sent_from` the first flit of a worm that is being re-injected.
     pub(super) fn needed_from(&self, arrived: u64, sent_from: Option<u64>) -> u64 {
         let latest = self.latest.filter(|worm| worm.first + worm.flits > arrived);
         latest.map_or(arrived, |worm| worm.first).min(sent_from.unwrap_or(arrived))

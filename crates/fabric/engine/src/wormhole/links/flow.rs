@@ -1,7 +1,7 @@
-//! Flow: schedules the flits of a worm as far ahead as possible, and revokes predictions that fail.
+//! Flow: schedules a worm's flits as far ahead as possible, and revokes predictions that fail.
 //!
-//! A host has its whole worm; an output has the flits that arrived, and those that will arrive by
-//! the schedule of the channel that feeds it.
+//! A host has the whole worm. An output has only the flits that have arrived or that the feeding
+//! channel is scheduled to bring.
 //!
 //! ```text
 //!   arrivals      |  |  |  |           |  |  |
@@ -10,11 +10,11 @@
 //! ```
 //!
 //! Flits scheduled in the future are predictions: [`Links::cut`] revokes them if a STOP, a control
-//! flit or a gap at the feeding channel intervenes. Scheduling and cuts continue down the path of
-//! the worm, because flits that start on one channel are the arrivals at the next.
+//! flit or a gap at the feeding channel intervenes. Scheduling and cuts continue along the worm's
+//! path because flits that start on one channel arrive at the next.
 //!
-//! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and
-//! arrivals only after `now` on the next.
+//! Invariant: a change at `now` alters starts at or after `now` on its own channel, and arrivals
+//! only after `now` on the next.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -23,7 +23,7 @@ use crate::wormhole::event::Event;
 use gingham_topology::ChannelId;
 
 impl Links {
-    /// Schedules flits of `channel`, and continues down the path of the worm.
+    /// Schedules flits on `channel` and further along the worm's path.
     pub(super) fn extend(&mut self, clock: &mut Clock, channel: ChannelId) {
         let mut next = Some(channel);
         while let Some(channel) = next {
@@ -32,7 +32,7 @@ impl Links {
         }
     }
 
-    /// Schedules flits of `channel`. Returns whether there were any.
+    /// Schedules flits on `channel`. Returns false if there were none.
     fn schedule_flits(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let sender = &mut self.senders[channel.index()];
         if !sender.may_schedule() {
@@ -63,7 +63,7 @@ impl Links {
         let waits_for_head = |input: &Input| {
             input.head == Head::Idle && input.next().is_some_and(|next| next.first >= begin)
         };
-        // A worm whose head is still to arrive changes nothing before it is read.
+        // A worm with a head that has yet to arrive changes nothing before it is read.
         if !self.inputs[channel.index()].as_ref().is_some_and(waits_for_head) {
             self.note_change(channel);
         }
@@ -71,7 +71,7 @@ impl Links {
     }
 
     /// Schedules the release for the tail's departure, if known. A release that comes too early
-    /// reschedules itself: a worm that is stopped often gets a new predicted end each time.
+    /// reschedules itself, which saves events for worms that are stopped often.
     pub(super) fn schedule_release(&mut self, clock: &mut Clock, channel: ChannelId) {
         let sender = &mut self.senders[channel.index()];
         let Some(left) = sender.next_release() else { return };
@@ -84,7 +84,8 @@ impl Links {
         }
     }
 
-    /// Revokes the flits from `time` on, and their consequences. Returns whether there were any.
+    /// Revokes the flits that start at or after `time`, and the consequences. Returns false if
+    /// there were none.
     pub(super) fn cut(&mut self, channel: ChannelId, time: u64) -> bool {
         let is_cut = self.senders[channel.index()].cut_from(time);
         if is_cut {

@@ -1,5 +1,5 @@
-//! Receiving end of a channel with a slack buffer: the input port of a switch, or of a host that
-//! stops its sender.
+//! Receiving end of a channel with a slack buffer: the input port of a switch, or the port of a
+//! host that stops its sender.
 //!
 //! ```text
 //!   switch    Idle ── head read ──► Routing ──► Waiting ── granted ──► Connected ── tail left ──► Idle
@@ -15,30 +15,27 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
-    /// No header is being processed.
     Idle,
-    /// The header is being decoded.
     Routing { output: ChannelId },
-    /// The worm requests this output.
     Waiting { output: ChannelId },
-    /// The worm holds the output that it feeds.
+    /// The worm holds an output and feeds it.
     Connected,
-    /// At a host, the worm waits for space in the pool; its head was read at `read_at` (ps).
+    /// At a host: the worm waits for space in the pool; its head was read at `read_at` (ps).
     Full { read_at: u64 },
-    /// At a host, flits leave the port as they arrive.
+    /// At a host: flits leave the port as they arrive.
     Open,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     Switch,
-    /// Port of a host that stops its sender without pool space.
+    /// Port of a host that stops its sender while the pool is full.
     Port,
-    /// Host that accepts every flit, and has no input.
+    /// Host that accepts every flit and has no input.
     Host,
 }
 
-/// Times in ps.
+/// Input state; times in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(super) slack: SlackBuffer,
@@ -46,13 +43,12 @@ pub(crate) struct Input {
     pub(super) head: Head,
     pub(super) current: Option<Incoming>,
     pub(super) incoming: VecDeque<Incoming>,
-    /// Flits that left the buffer, except those of the current connection.
+    /// Number of flits that have left the buffer, without flits of the current connection.
     pub(super) taken: u64,
-    /// Sum of the departure times of these flits; during a connection, minus all earlier starts of
-    /// its output.
+    /// Sum of the departure times of the `taken` flits; during a connection, minus all earlier
+    /// starts on its output.
     pub(super) taken_sum: i128,
     pub(super) wants_stop: bool,
-    /// Whether the last control flit was STOP.
     pub(super) announced_stop: bool,
     pub(super) emit_at: Option<u64>,
     pub(super) changed: bool,
@@ -83,12 +79,12 @@ impl Input {
         self.current.expect("the header was read").worm
     }
 
-    /// Next worm to be read, if the port is free and a worm arrives.
+    /// Returns the next worm to be read, if the port is idle.
     pub(super) fn next(&self) -> Option<&Incoming> {
         if self.head == Head::Idle { self.incoming.front() } else { None }
     }
 
-    /// Starts routing the worm; if its header flit is stripped, it leaves at `now`.
+    /// Starts routing the worm. With `is_stripped`, its header flit is removed at `now`.
     pub(crate) fn route(&mut self, output: ChannelId, is_stripped: bool, now: u64) {
         self.head = Head::Routing { output };
         if is_stripped {
@@ -107,8 +103,8 @@ impl Input {
         output
     }
 
-    /// Ends the worm. Flits before number `taken` have left; `sum` is added to the sum of their
-    /// departure times.
+    /// Frees the input after a worm. Flits before number `taken` have left, and `sum` is added to
+    /// the sum of departure times.
     pub(super) fn close(&mut self, taken: u64, sum: i128) {
         self.taken = taken;
         self.taken_sum += sum;
@@ -120,7 +116,7 @@ impl Input {
         self.wants_stop != self.announced_stop
     }
 
-    /// Whether a fill level requires STOP, with the hysteresis of the two thresholds.
+    /// Returns whether a fill level requires STOP, with the hysteresis between the two thresholds.
     pub(super) fn judges_stop(&self, fill: u64) -> bool {
         if fill > u64::from(self.slack.stop) {
             true

@@ -1,7 +1,6 @@
-//! Thresholds: predicts when the fill level of an input crosses its STOP or GO threshold, and a
-//! STOP or a GO is sent.
+//! Predictions of when the fill level of an input crosses its STOP or GO threshold.
 //!
-//! A changed input is evaluated once per instant, before the last phase.
+//! An input that changed is evaluated once per time, before the last phase.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -13,7 +12,7 @@ use crate::wormhole::run::Pieces;
 use gingham_topology::ChannelId;
 
 impl Links {
-    /// Marks an input for evaluation at the end of this instant.
+    /// Marks an input for evaluation after the earlier phases of the current time.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn note_change(&mut self, channel: ChannelId) {
@@ -45,7 +44,7 @@ impl Links {
             return;
         }
         let gone = self.gone(channel, now);
-        // With no more flits in all than the STOP threshold, the fill level cannot pass it.
+        // If all flits together do not exceed the STOP threshold, the fill level cannot cross it.
         if !input.wants_stop && sender.schedule.end() - gone <= u64::from(input.slack.stop) {
             return;
         }
@@ -56,8 +55,8 @@ impl Links {
             Some(now)
         };
         let Some(time) = crossing else { return };
-        // While a STOP is on its way, the predictions still include flits of the sender that it
-        // will prevent: crossings after its arrival need no event.
+        // While a STOP is on its way, the predictions still include flits that the STOP will
+        // prevent, so crossings after its arrival need no event.
         let stop_arrives = now + sender.latency + 2 * sender.flit;
         if input.wants_stop && sender.stopped_since.is_none() && time > stop_arrives {
             return;
@@ -67,9 +66,9 @@ impl Links {
         }
     }
 
-    /// Whether the fill level surely stays at or below the STOP threshold: one worm streams
-    /// through, and its departures are one run at least as fast as its arrivals. A flit then waits
-    /// no longer than the first of the run.
+    /// Returns true only if the fill level stays at or below the STOP threshold: one worm streams
+    /// through, and its departures are one run at least as fast as its arrivals. No flit then waits
+    /// longer than the run's first flit.
     fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
         let Some(output) = sender.feeds else { return false };
         let output = &self.senders[output.index()];
@@ -80,7 +79,7 @@ impl Links {
         };
         let first_leaving = leaving.first.max(output.worm_first);
         let first = input.taken + (first_leaving - output.worm_first);
-        // Flits before the run have left, or leave before any flit of the run.
+        // The worm's flits before this run have left, or there are none.
         let is_alone = leaving.time <= now || leaving.first <= output.worm_first;
         let is_begun = leaving.end() > output.worm_first;
         let is_slower = arriving.first <= first && arriving.period >= leaving.period;
@@ -93,8 +92,8 @@ impl Links {
         together.is_some_and(|together| wait <= together * arriving.period)
     }
 
-    /// Time when the fill level exceeds the STOP threshold or, if STOP is wanted, falls below the
-    /// GO threshold.
+    /// Returns when the fill level exceeds the STOP threshold or, if STOP is wanted, falls below
+    /// the GO threshold.
     fn next_crossing(
         &self,
         channel: ChannelId,
@@ -125,8 +124,8 @@ impl Links {
     }
 }
 
-/// Whether a fill level surely never rises by more than `room`: one worm streams through, and its
-/// arrivals are no faster than its departures.
+/// Returns true only if the fill level never rises by more than `room`: one worm streams through,
+/// and its arrivals are no faster than its departures.
 fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> bool {
     let (Some(arriving), Some(leaving)) = (arrivals.only(), departures.only()) else {
         return false;

@@ -1,10 +1,10 @@
-//! Channels into hosts, and the port of a host that stops its sender when the pool is full.
+//! Channels into hosts, and ports of hosts that stop their senders when the pool is full.
 //!
 //! Flits that arrive while a port is open leave it at once: they are consumed or moved to the pool.
-//! Flits that gathered before leave together when it opens.
+//! Flits that gathered earlier leave together when the port opens.
 //!
 //! Invariants: only the worm read last may have left the port in part; the channel into an
-//! in-transit host keeps the runs of all flits that have not arrived, and those of the worm that is
+//! in-transit host keeps the runs of all flits that have not arrived, and of the worm that is
 //! arriving or being re-injected.
 
 use super::Links;
@@ -26,16 +26,14 @@ impl Links {
         sender.worm.is_none() && sender.stopped_since.is_none() && sender.free_at() <= now
     }
 
-    /// Earliest start of the worm that last left a host, and the flit time.
+    /// Returns the earliest start time of the worm that last left a host, and the flit time.
     pub(crate) fn last_begin(&self, channel: ChannelId) -> (Time, Span) {
         let sender = &self.senders[channel.index()];
         (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
     }
 
-    // Hosts without a port.
-
-    /// Whether a tail has arrived. On a cable without delay its arrival was predicted, and the
-    /// release, a later phase of this instant, is still pending.
+    /// Returns whether a worm's tail has arrived. On a cable without delay the arrival was only
+    /// predicted, and the release follows in a later phase of the same time.
     pub(crate) fn tail_at_host(
         &mut self,
         worms: &mut Worms,
@@ -55,8 +53,8 @@ impl Links {
         true
     }
 
-    /// Handles the departure of a worm into a host without a port. Returns the arrival time of the
-    /// tail if the worm is in transit.
+    /// Handles the departure of a worm into a host without a port. Returns when the tail arrives,
+    /// in ps, if the worm is in transit.
     pub(crate) fn leave_for_host(
         &mut self,
         clock: &mut Clock,
@@ -84,7 +82,7 @@ impl Links {
         None
     }
 
-    #[inline(never)] // Most runs have no worms in transit: here and below their code stays out of the way.
+    #[inline(never)] // Most runs have no worms in transit, so their code is kept out of line here and below.
     pub(super) fn await_transit(&mut self, worms: &Worms, channel: ChannelId, worm: Incoming) {
         let ejection = self.ejection_mut(channel);
         let is_in_transit = worms.get(worm.worm).packet.destination != ejection.host;
@@ -103,15 +101,12 @@ impl Links {
         Some(tail.expect("what arrives is held"))
     }
 
-    // Worms in transit.
-
-    /// Keeps the runs of a worm in transit until it has arrived.
     pub(crate) fn keep_arriving(&mut self, channel: ChannelId, worm: Incoming) {
         self.ejection_mut(channel).latest = Some(worm);
     }
 
     /// Prepares the re-injection of a worm on `own`, from flit number `first` of the incoming
-    /// channel on; that channel feeds `own` if part of the worm is still to arrive.
+    /// channel on. The incoming channel feeds `own` if part of the worm is still to arrive.
     pub(crate) fn feed_on(&mut self, own: ChannelId, worm: Incoming, first: u64, now: u64) {
         let arriving = Fabric::reverse(own);
         if worm.first + worm.flits > self.arrived(arriving, now) {
@@ -132,8 +127,6 @@ impl Links {
         let needed = port.map_or(needed, |port| needed.min(port.taken));
         self.senders[channel.index()].forget_before(needed);
     }
-
-    // Ports of hosts that stop their senders.
 
     #[inline(never)]
     pub(super) fn gone_from_port(&self, channel: ChannelId, now: u64) -> u64 {
@@ -158,15 +151,15 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Waiting worm, and the time when its head was read.
+    /// Returns the waiting worm, and the time when its head was read, in ps.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };
         Some((input.current?, read_at))
     }
 
-    /// Opens a port: the gathered flits of the worm at its head leave at `now`. Returns whether
-    /// they complete the worm.
+    /// Opens a port: the gathered flits of its first worm leave at `now`. Returns whether they
+    /// complete the worm.
     pub(crate) fn open_port(&mut self, channel: ChannelId, worm: Incoming, now: u64) -> bool {
         let end = worm.first + worm.flits;
         let arrived = self.arrived(channel, now).min(end);
@@ -181,7 +174,6 @@ impl Links {
         arrived == end
     }
 
-    /// Ends and returns the worm at the port if its tail has arrived.
     pub(crate) fn tail_at_port(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
         let (input, sender) = (self.input(channel), &self.senders[channel.index()]);
         let worm = input.current.filter(|_| input.head == Head::Open)?;
@@ -195,8 +187,6 @@ impl Links {
         Some(worm)
     }
 
-    /// Ends the worm at a port. Flits before number `end` have left; `sum` is added to the sum of
-    /// their departure times.
     fn close_port(&mut self, channel: ChannelId, end: u64, sum: i128, now: u64) {
         self.input_mut(channel).close(end, sum);
         self.note_change(channel);

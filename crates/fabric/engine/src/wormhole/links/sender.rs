@@ -5,8 +5,8 @@
 //!     worm, left                                                    fill = arrived - taken
 //! ```
 //!
-//! An output of a switch and an in-transit host that re-injects a worm are fed alike: the fed
-//! sender knows the number of its first flit on the channel that feeds it.
+//! A switch output and an in-transit host that re-injects a worm are both fed by another channel.
+//! The fed sender stores the number of its first flit on the feeding channel:
 //!
 //! ```text
 //!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
@@ -22,13 +22,12 @@ use gingham_topology::ChannelId;
 pub(crate) struct Left {
     pub(crate) worm: WormId,
     pub(crate) flits: u64,
-    /// Incoming channel, if the worm was still arriving while it was sent.
+    /// Feeding channel, if the worm was sent while still arriving.
     pub(crate) feeder: Option<ChannelId>,
-    /// Sum of the start times of all flits of the channel.
     pub(crate) sum: i128,
 }
 
-/// Times in ps.
+/// Sender state; times in ps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
     pub(super) flit: u64,
@@ -39,23 +38,21 @@ pub(super) struct Sender {
     /// Sequence number of the worm's first flit on this channel.
     pub(super) worm_first: u64,
     left: u64,
-    /// Channel that feeds this one: the worm still arrives on it while it is sent.
+    /// Channel on which the worm is still arriving while it is sent.
     pub(super) feeder: Option<ChannelId>,
     /// Sequence number, on the feeding channel, of the worm's first flit.
     pub(super) feeder_first: u64,
-    /// Channel that forwards the flits arriving on this one.
+    /// Channel that forwards the flits arriving on this channel.
     pub(super) feeds: Option<ChannelId>,
-    /// Earliest start of the worm's first flit.
     pub(super) ready: u64,
     /// Whether the worm is in transit at the host at the end of the channel.
     pub(super) in_transit: bool,
-    /// Whether the worm was delivered; on a cable without delay, this precedes its release in the
-    /// same instant.
+    /// Whether the worm was delivered; on a cable without delay, this precedes the release at the
+    /// same time.
     pub(super) delivered: bool,
-    /// Time until which the last control flit occupies the channel.
     control_until: u64,
     pub(super) stopped_since: Option<u64>,
-    /// Time of the scheduled event `Release`; the tail may leave later.
+    /// Time of the scheduled `Release` event; the tail may leave later.
     release_at: Option<u64>,
 }
 
@@ -74,12 +71,10 @@ impl Sender {
         self.latency - self.flit
     }
 
-    /// Number of flits that have arrived at `time` or before.
     pub(super) fn arrived_by(&self, time: u64) -> u64 {
         time.checked_sub(self.latency).map_or(0, |started| self.schedule.started_by(started))
     }
 
-    /// Arrival time of a flit, which must still be held; `None` if it was not scheduled.
     pub(super) fn arrival_of(&self, number: u64) -> Option<u64> {
         Some(self.schedule.start_of(number)? + self.latency)
     }
@@ -88,19 +83,18 @@ impl Sender {
         self.arrival_of(self.worm_first).expect("its runs are held")
     }
 
-    /// Number of the worm's flits that start at `time` or before.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(super) fn sent_by(&self, time: u64) -> u64 {
         self.schedule.started_by(time).saturating_sub(self.worm_first)
     }
 
-    /// Whether all scheduled flits arrive before `time`.
     pub(super) fn is_silent_from(&self, time: u64) -> bool {
         self.schedule.last_start().is_none_or(|start| start + self.latency < time)
     }
 
-    /// Time until which control and flits that start at `time` or before occupy the channel.
+    /// Returns the time until which the channel is occupied by control and by flits that start at
+    /// or before `time`.
     pub(super) fn busy_until(&self, time: u64) -> u64 {
         let data = self.schedule.last_start_by(time).map_or(0, |start| start + self.flit);
         data.max(self.control_until)
@@ -116,8 +110,6 @@ impl Sender {
         self.worm.is_some() && self.left == 0 && left == Some(now)
     }
 
-    // Start and end of a worm.
-
     /// Assigns the channel to a worm, whose first flit may start at `ready`. Returns the number of
     /// that flit.
     pub(super) fn begin(&mut self, worm: &Incoming, ready: u64) -> u64 {
@@ -131,7 +123,7 @@ impl Sender {
         (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
-    /// Departure time of the tail, if it is known and no earlier release is scheduled.
+    /// Returns when the tail leaves, if known, unless an earlier release is scheduled.
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;
@@ -151,8 +143,6 @@ impl Sender {
         let worm = self.worm.take().expect("a tail has a worm");
         Some(Left { worm, flits, feeder: self.feeder.take(), sum: self.schedule.sum_all() })
     }
-
-    // Scheduling and cuts.
 
     pub(super) fn may_schedule(&self) -> bool {
         self.worm.is_some() && self.left != 0 && self.stopped_since.is_none()
@@ -188,15 +178,14 @@ impl Sender {
         }
     }
 
-    /// Revokes flits from `time` on. Returns whether there were any.
+    /// Revokes all flits that start at or after `time`. Returns false if there were none.
     pub(super) fn cut_from(&mut self, time: u64) -> bool {
         let count = self.schedule.cut_from(time);
         self.left += count;
         count > 0
     }
 
-    /// Revokes flits that the feeding channel, scheduled up to flit `end`, will not have sent.
-    /// Flits of the next worm may follow in the same buffer.
+    /// Revokes flits that the feeding channel, scheduled up to flit `end`, will no longer bring.
     pub(super) fn cut_to_feed(&mut self, end: u64) -> bool {
         let available = self.worm_first + end.saturating_sub(self.feeder_first);
         let count = self.schedule.cut_from_number(available);
@@ -204,13 +193,10 @@ impl Sender {
         count > 0
     }
 
-    /// Forgets past flits; the sum still includes their starts.
     pub(super) fn forget_before(&mut self, number: u64) {
         self.schedule.sum_up_to(number);
         self.schedule.forget_before(number);
     }
-
-    // STOP, GO and control flits.
 
     pub(super) fn go(&mut self, now: u64) -> u64 {
         self.stopped_since.take().map_or(0, |since| now - since)
@@ -231,18 +217,18 @@ impl Sender {
     }
 }
 
-/// First departures from a piece of arrivals, as (start, period, count). The output is free at
-/// `start`.
+/// Returns a run of departures (start, period, count) for a piece of arrivals, on an output that is
+/// free at `start`.
 fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {
-        // Flits leave as they arrive, or queue if they arrive faster.
+        // Flits leave as they arrive, or queue if they arrive faster than the output sends.
         return (piece.time, piece.period.max(flit), count);
     }
     if piece.period <= flit {
         return (start, flit, count);
     }
-    // The output is faster and catches up with the arrivals.
+    // The output is faster than the arrivals and catches up.
     let behind = (start - piece.time) / (piece.period - flit);
     (start, flit, count.min(behind + 1))
 }
