@@ -4,17 +4,17 @@
 //!   a tick   credits ─► link ─► crossbar ─► allocation ─► arrivals     before it: events in picoseconds
 //! ```
 //!
-//! Flits are not objects. An input lane has a flit count and a queue of the worms that the flits
-//! belong to. An output lane has only a count: its worms are those in the queue at the other end of
-//! its channel, in that order. Per lane, a bit marks whether it could move; per port, a bit marks
-//! whether the stage must visit it. Hosts, worms in flight and counts do not depend on the stepper.
+//! Flits are not objects. An input lane has a flit count and a queue of worms that own these flits.
+//! An output lane has only a count: its worms are in the queue at the far end of its channel, in
+//! the same order. Each lane has a bit for whether it might move, and each port a bit for whether a
+//! stage must visit it. Hosts, worms in flight and counts do not depend on the stepper.
 //!
-//! No time stamp is needed to know that something happened *before this tick*: the stages run
-//! against the pipeline, from the link back to the buffers, and arrivals are processed after all
-//! stages. Source: Yum et al. 2002, section 3.1, as described in `docs/concepts/timing.md`.
+//! Stages run against the pipeline, from the link back to the buffers, and arrivals come last. No
+//! stage therefore sees an effect of an earlier stage in the same tick, and no time stamps are
+//! needed. Source: Yum et al. 2002, section 3.1, as described in `docs/concepts/timing.md`.
 //!
-//! Invariants: every flit moves in the same tick as in the oracle; credits, flits on the wire and
-//! flits in the buffer of a lane add up to its depth; no allocation per flit.
+//! Invariants: every flit moves in the same tick as in the oracle; for each lane, the credits, the
+//! flits on the wire and the flits in the buffer add up to its depth; no allocation per flit.
 
 mod allocation;
 mod arbiters;

@@ -1,4 +1,4 @@
-//! The production engine: simulates flits and packets fast.
+//! Production engine: a fast simulation of flits and packets.
 //!
 //! ```text
 //!   wormhole/     wormhole switching: runs of flits, with events only at changes
@@ -29,16 +29,17 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     }
 }
 
-/// Reason why a stepper cannot be used for a plan.
+/// Explanation of why a stepper cannot run a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Scenario keys that are likely responsible, the most likely first.
+    /// Scenario keys that are likely responsible, most likely first.
     pub keys: &'static [&'static str],
-    /// Explanation for the user.
+    /// Reason, in words for the user.
     pub because: &'static str,
 }
 
-/// Starts a virtual-lane run with the given stepper, or refuses a plan that it does not support.
+/// Starts a virtual-lane run with the given stepper, or refuses a plan that the stepper does not
+/// support.
 pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, Refusal> {
     match plan.switching.clone() {
         Switching::VirtualLanes(pipeline) => lanes::start_by(plan, pipeline, by),

@@ -1,15 +1,15 @@
-//! Stages 2 and 3: routing, and virtual-channel (VC) allocation.
+//! Stages 2 and 3: routing and virtual-channel (VC) allocation.
 //!
 //! ```text
 //!   head arrives at h ── routing ──► request at h + 1 + R ──► output: grants the first head, round robin, that a free lane suits
 //!                                                             the first such lane, round robin ──► held, may cross next tick
 //! ```
 //!
-//! An output allocates after each change: a new request, a released lane, or credits that a packet
-//! needs to be granted a lane. Outputs are independent, because a head requests only one output.
+//! An output allocates lanes after each change: a new request, a released lane, or credits needed
+//! for a grant. Outputs are independent because a head requests only one output.
 //!
-//! A worm enters the queue of the next input lane when it is granted the lane: worms leave an
-//! output lane in the order of their grants.
+//! A worm enters the queue of the next input lane when that lane is granted, so worms leave an
+//! output lane in grant order.
 
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
@@ -48,7 +48,7 @@ impl Network {
         self.switches.heads.give_back(tick, due);
     }
 
-    /// Notifies the endpoints of routed heads, in the order of switch, port and lane.
+    /// Notifies in order of switch, port and lane.
     #[inline(never)]
     fn notify_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
         let (plan, layout) = (&context.plan, &context.layout);
@@ -60,7 +60,7 @@ impl Network {
         let arriving = self.links.arriving(tick);
         for lane in due.iter().map(|lane| *lane as usize) {
             let input = context.layout.channel_into(lane >> SHIFT);
-            // At most one flit per tick arrives on a channel.
+            // A channel delivers at most one flit per tick.
             let comes = arriving.binary_search_by_key(&lane, |to| *to as usize).is_ok();
             let waiting_flits = u64::from(self.buffers.lane(lane).present) + u64::from(comes);
             let worm = context.worms.get_mut(self.buffers.worm(lane));
@@ -80,7 +80,6 @@ impl Network {
         self.switches.allocating.insert(output);
     }
 
-    /// Returns the request of a routed head, and advances its worm to the next hop.
     pub(crate) fn wanted(&self, lane: usize, context: &mut Context) -> Wanted {
         let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
         let incoming = layout.channel(self.links.port(lane >> SHIFT).peer as usize);
@@ -156,7 +155,7 @@ impl Network {
         self.ready_lanes(port, lanes, flits, plan)
     }
 
-    /// Lanes among the free `lanes` that can be granted to a packet of `flits` flits.
+    /// Returns which of the free `lanes` can be granted to a packet of `flits` flits.
     fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
         let takes_all = self.links.port(port).is(TO_HOST);
         let is_ready = |lane: &usize| {
@@ -193,8 +192,9 @@ impl Network {
     }
 }
 
-// Arbiters at crossbar outputs: the allocator of [`super::crossbar`], except that an output selects
-// one of its lanes and grants the input that holds it, instead of the next input port.
+// Arbiters at crossbar outputs: like the allocator of [`super::crossbar`], except that an output
+// selects one of its lanes and grants the input that holds the lane, instead of the next input
+// port.
 //
 // ```text
 //   output 4   lane 0   held by input 1, lane 2, which can send    ┐
@@ -202,8 +202,8 @@ impl Network {
 //              lane 2   held by input 3, lane 0, which can send    ┴► arbiter ─► lane 2: input 3, lane 0 is granted
 // ```
 //
-// An arbiter's choice is provisional until the grant is accepted; only then is the arbiter updated.
-// With packet-level arbitration an output keeps to a lane until a tail has crossed.
+// An arbiter is updated only when the input accepts its grant. With packet-level arbitration, an
+// output keeps its lane until a tail has crossed.
 //
 // Source: Yum et al. 2002, section 3.3, for the arbitrated resources; the allocator is ours
 // (`docs/concepts/timing.md`).
@@ -211,7 +211,7 @@ impl Network {
 #[derive(Clone, Debug)]
 pub(crate) struct OutputArbiters {
     pub(crate) arbiters: Arbiters,
-    /// For each port, the output lanes open to flits: all, or only the lane of the packet in
+    /// Output lanes of each port that accept flits: all lanes, or only the lane of the packet in
     /// progress.
     open: Vec<u16>,
 }
@@ -230,7 +230,6 @@ impl OutputArbiters {
         Some(lanes.trailing_zeros() as usize)
     }
 
-    /// Updates the arbiter for an accepted grant of the lane `to`, selected from `among`.
     fn take(&mut self, to: usize, among: u16, heads: &[Head; LANES], is_tail: bool) {
         let port = to >> SHIFT;
         if self.open[port] == u16::MAX {
@@ -325,7 +324,7 @@ impl Network {
         matching: &mut LaneMatching,
         tick: u64,
     ) {
-        // The input port is matched: no output may select another lane of it.
+        // The input port is matched, so no output may select another lane of it.
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
             matching.outputs[to >> SHIFT].able &= !bit_of(to);
@@ -362,22 +361,21 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |port| ports >> port & 1 == 1).map(move |port| first + port)
 }
 
-// Adaptive routing: heads may take any of several outputs ([`gingham_net::Select`]).
+// Adaptive routing: heads select among several outputs ([`gingham_net::Select`]).
 //
 // ```text
 //   head arrives at h ── routing ──► from h + 1 + R on, each tick: withdraw, select a grantable output, request it
 //                                                                     └► granted: done
 // ```
 //
-// The selection depends on every released lane and every credit: all waiting heads select again in
-// every tick, and no tick is skipped. A head that may select only once is restricted to the
+// The selection depends on every released lane and every credit, so all waiting heads select again
+// in every tick, and no tick is skipped. A head that may select only once is restricted to the
 // selected output and the escape lanes on its path.
 
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveHeads {
     switch_chooser: SwitchChooser,
     waiting: Bits,
-    /// Output port that each input lane requests.
     requested: Vec<Option<u32>>,
     chosen: Vec<Option<ChannelId>>,
     open: Open,
@@ -385,9 +383,8 @@ pub(crate) struct AdaptiveHeads {
 
 #[derive(Clone, Debug, Default)]
 struct Open {
-    /// Ports with a grantable lane, and the lanes that the head may take there.
+    /// Ports with a grantable lane, and the lanes permitted to the head there.
     ports: Vec<(usize, u16)>,
-    /// Credits of each output, counted on the lanes that measure its load.
     credits: Vec<u64>,
 }
 
@@ -488,7 +485,7 @@ impl Network {
             return None;
         }
         let place = if let Some(chosen) = chosen {
-            // If the selected output is not open, only the escape lanes on the path remain.
+            // If the selected output cannot be granted, only the escape lanes on the path remain.
             let chosen = context.layout.port(chosen);
             open.ports.iter().position(|(port, _)| *port == chosen).unwrap_or(0)
         } else {
@@ -503,7 +500,8 @@ impl Network {
         Some(u32::try_from(port).expect("ports have 32 bits"))
     }
 
-    /// Candidate outputs with their lanes; a head that selects only once is restricted to `chosen`.
+    /// Returns the candidate outputs with their lanes. A head that selects only once is restricted
+    /// to `chosen`.
     pub(crate) fn choices<'a>(
         &self,
         lane: usize,
@@ -517,7 +515,6 @@ impl Network {
         plan.outputs(switch, packet.destination, packet.vc_class, chosen)
     }
 
-    /// Number of credits that are not promised to a packet.
     fn credits_of(&self, port: usize, lanes: u16, plan: &PipelinePlan) -> u64 {
         if self.links.port(port).is(TO_HOST) {
             return 0;

@@ -16,9 +16,9 @@ pub(crate) struct Arbiters {
     pub(crate) are_by_packet: bool,
     flit_bytes: u32,
     cycle_ps: u64,
-    /// Arbiter of each port; empty for the default arbiter.
+    /// Empty for the default arbiter.
     ports: Vec<LaneArbiter>,
-    /// Arrival ticks of the flits in each lane, if the arbiter uses arrival times.
+    /// Arrival ticks of the flits in each lane; empty unless an arbiter uses arrival times.
     arrivals: Vec<VecDeque<u64>>,
 }
 
@@ -53,14 +53,14 @@ impl Arbiters {
         }
     }
 
-    /// Arrival time of a lane's first flit, in ps; 0 if arrivals are not tracked.
+    /// Returns 0 if arrivals are not tracked.
     pub(crate) fn arrival_ps(&self, lane: usize) -> u64 {
         let arrival = self.arrivals.get(lane).and_then(VecDeque::front);
         arrival.map_or(0, |tick| tick * self.cycle_ps)
     }
 
-    /// Describes to the arbiter a packet of `flits` flits that arrived at `arrival_ps`, or one of
-    /// its flits.
+    /// Describes a packet of `flits` flits that arrived at `arrival_ps`, or one of its flits, to
+    /// the arbiter.
     pub(crate) fn head(&self, flits: u32, arrival_ps: u64) -> Head {
         let flits = if self.are_by_packet { flits } else { 1 };
         Head { length_bytes: flits * self.flit_bytes, arrival_ps }

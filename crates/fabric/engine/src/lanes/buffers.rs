@@ -1,7 +1,7 @@
-//! Input buffers, at the end of channels: the number of flits in each input lane, and their worms.
+//! Input buffers at the ends of channels: the number of flits in each input lane, and their worms.
 //!
-//! Invariant: the worms queued at an input lane are those with flits in its buffer, on the wire to
-//! it or in the output lane that feeds it, and those that were granted that output lane.
+//! Invariant: a worm is queued at an input lane while it holds the output lane that feeds the input
+//! lane, or has flits in that output lane, on the wire or in the input buffer.
 
 use crate::lanes::layout::NONE;
 use crate::lanes::queues::{Coming, Queues};
@@ -15,10 +15,10 @@ pub(crate) struct Buffers {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputLane {
-    /// Number of flits of the first worm that have not left the lane.
+    /// Number of flits of the first worm that have yet to leave the lane.
     pub(crate) left: u32,
     pub(crate) present: u16,
-    /// Output lane that this lane holds, by its number in the switch, or `NONE`.
+    /// Output lane held by this input lane, numbered within the switch, or `NONE`.
     pub(crate) out: u16,
 }
 
@@ -59,8 +59,8 @@ impl Buffers {
         self.queues.first(lane)
     }
 
-    /// Worms with a flit in the buffer, in order. The buffer holds `present` flits, and `left`
-    /// flits of the first worm have not left the lane.
+    /// Returns the worms with a flit in the buffer, in order. The buffer contains `present` flits,
+    /// and `left` flits of the first worm have yet to leave the lane.
     pub(crate) fn present_worms(
         &self,
         lane: usize,
@@ -83,7 +83,7 @@ impl Buffers {
         }
     }
 
-    /// Queues a worm; the columns count its flits.
+    /// Queues a worm whose flits are counted by the column stepper.
     #[inline]
     pub(crate) fn queue_worm(&mut self, lane: usize, coming: Coming) {
         self.queues.push(lane, coming);
@@ -94,8 +94,8 @@ impl Buffers {
         self.queues.pop(lane);
     }
 
-    /// Removes the first worm, whose tail has left. Returns whether flits of the next worm are in
-    /// the buffer.
+    /// Removes the first worm after its tail has left. Returns whether the buffer contains flits of
+    /// the next worm.
     #[inline]
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {
         let next = self.queues.pop(lane);
@@ -128,14 +128,13 @@ impl Buffers {
         self.lanes[lane].left = 1;
     }
 
-    /// Receives a flit at a host that accepts every flit.
     #[inline]
     pub(crate) fn eject(&mut self, lane: usize) -> Ends {
         let input = &mut self.lanes[lane];
         // `present` is 1 once the head has arrived.
         let is_head = std::mem::replace(&mut input.present, 1) == 0;
         if is_head {
-            // Columns do not maintain `left`.
+            // The column stepper does not maintain `left`.
             input.left = self.queues.first(lane).map_or(0, |first| first.flits);
         }
         input.left -= 1;

@@ -1,4 +1,4 @@
-//! Clock: ticks, and the events between them.
+//! Clock of ticks and of the events between them.
 
 use crate::lanes::event::Event;
 use crate::lanes::worms::WormId;
@@ -12,13 +12,11 @@ const NEVER: (u64, Packed) = (u64::MAX, Packed::LAST);
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     queue: Wheel<Packed>,
-    /// First of the deliveries that were scheduled in time order; most are. The others are in
-    /// `queue`.
+    /// First of the deliveries scheduled in time order. The rare other deliveries are in `queue`.
     delivery: (u64, Packed),
     deliveries: VecDeque<(u64, Packed)>,
     now: u64,
     cycle_ps: u64,
-    /// Next tick, or `u64::MAX` if none is scheduled.
     tick: u64,
     ticks_done: u64,
     events: u64,
@@ -56,7 +54,7 @@ impl Clock {
         self.ticks_done
     }
 
-    /// Number of events handled, including moves of flits.
+    /// Returns the number of handled events, including flit movements.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
@@ -91,7 +89,8 @@ impl Clock {
         self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps).max(self.ticks_done));
     }
 
-    /// Times of the next event and the next tick, in ps; `u64::MAX` if there is none.
+    /// Returns the times of the next event and the next tick, in ps; `u64::MAX` if none is
+    /// scheduled.
     #[inline]
     pub(crate) fn next(&mut self) -> (u64, u64) {
         let event_ps = self.queue.peek().map_or(u64::MAX, |(time, _)| time);

@@ -1,20 +1,21 @@
-//! Column stepper: bit-sliced over 64 switches, one bit each. Most runs with flit-level round robin
-//! use it.
+//! Column stepper: bit-sliced over 64 switches, with one bit each. Most runs with flit-level round
+//! robin use it.
 //!
 //! ```text
-//!   group    up to 64 switches of similar radix             column    the ports with one number of all these switches
+//!   group    up to 64 switches of similar radix             column    equally numbered ports of all these switches
 //!
 //!            column 0                       column 1         ...
 //!   lane 0   fill 2 1 0   credit 2 1 0      fill 2 1 0       counts are bit planes: bit s of
 //!   lane 1   fill 2 1 0   credit 2 1 0      fill 2 1 0       plane b is bit b of the count of switch s
 //! ```
 //!
-//! The stages are those of [`crate::lanes`]; columns replace only the parts of links, buffers and
-//! switches that belong to switch ports. [`View`](crate::lanes::view::View) shows columns as ports.
+//! The stages are those of [`crate::lanes`]. Columns replace only the parts of links, buffers and
+//! switches that belong to switch ports; [`View`](crate::lanes::view::View) presents columns as
+//! ports.
 //!
-//! A flit costs a few instructions at the link and a few at the crossbar, a head some more; all
-//! other work is done for 64 switches at once. Stages are compiled for several instruction sets;
-//! that of the processor is used (`Table::arch`).
+//! Stages process 64 switches at once, plus a few instructions for each flit and some more for each
+//! head. They are compiled for several instruction sets, from which `Table::arch` selects at run
+//! time.
 //!
 //! Invariants: those of `column` and `group`, checked by `Simulation::assert_invariants`; every
 //! flit moves in the same tick as under the per-port stepper.
@@ -53,7 +54,7 @@ use table::Table;
 
 pub(crate) use choice::{choose, refusal};
 
-/// Starts a run; tables are compiled for 1, 2, 4, 8 and 16 lanes.
+/// Starts a run. Tables are compiled for 1, 2, 4, 8 and 16 lanes.
 pub(crate) fn start(mut set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
     fn run<const L: usize>(set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
         let SetUp { plan, lanes, layout, network, .. } = &set_up;

@@ -18,13 +18,13 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Notifies the endpoints. Their orders must be carried out before anything else happens.
+    /// Notifies the endpoints. The caller must carry out the resulting orders before anything else.
     #[inline]
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(Time::from_ps(self.clock.now()), notice);
     }
 
-    /// Creates a message. The caller must handle its consequences before anything else happens.
+    /// Creates a message. The caller must handle the consequences before anything else.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn create_next(&mut self, source: usize) -> Created {

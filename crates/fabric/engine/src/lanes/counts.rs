@@ -1,8 +1,8 @@
-//! Channel counts: flits carried, waits for credits, and occupancy of lane buffers.
+//! Channel counts: flits carried, credit waits, and occupancy of lane buffers.
 //!
 //! A flit that arrives at tick a and leaves at tick d adds d - a cycles to the occupancy of its
-//! channel; a flit that is still in the buffer adds the time since a. The sum over all flits is the
-//! sum of all d minus the sum of all a.
+//! channel; a flit still in the buffer adds the time since a. The sum over all flits is the sum of
+//! all d minus the sum of all a.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
@@ -26,9 +26,8 @@ impl<'a, V: View> Counts<'a, V> {
         Self { view, network, context, arrivals }
     }
 
-    /// Whether the counts cannot change until the port sends again: it has all credits (its channel
-    /// and the buffer behind it are empty), no flit of it begins later, and it does not wait for
-    /// credits.
+    /// Returns whether the counts cannot change until the port sends again: the port has all its
+    /// credits, is idle at `end`, and does not wait for credits.
     pub(crate) fn is_at_rest(&self, port: usize, end: u64) -> bool {
         let sender = self.network.links.port(port);
         let depths = &self.context.lanes.depths_flits[..self.context.plan.lanes.count.into()];
@@ -40,8 +39,7 @@ impl<'a, V: View> Counts<'a, V> {
             && (sender.is(TO_HOST) || depths.iter().enumerate().all(has_credits))
     }
 
-    /// Count of a channel: flits that began before `begin_end`, and occupancy and waits up to
-    /// `end`.
+    /// Counts the flits that started before `begin_end`, and occupancy and waits up to `end`.
     pub(crate) fn of(&self, channel: ChannelId, (begin_end, end): (u64, u64)) -> ChannelCount {
         let (network, context) = (self.network, self.context);
         let port = context.layout.port(channel);

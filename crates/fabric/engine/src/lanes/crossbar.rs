@@ -1,4 +1,4 @@
-//! Stage 4: switch allocation, then traversal from input lanes to the output lanes that they hold.
+//! Stage 4: switch allocation, and traversal from input lanes to the output lanes that they hold.
 //! Stage 5: link traversal.
 //!
 //! ```text
@@ -7,8 +7,8 @@
 //!   input port 3   lane 2     ─► output 0            no more can be matched
 //! ```
 //!
-//! The allocator is separable, output first, and iterated. The pointer of an output moves when the
-//! output is matched, in any iteration. Usually no two input ports request one output, and all
+//! The allocator is separable, output-first and iterative. The pointer of an output moves when the
+//! output is matched, in any iteration. Usually no two input ports request the same output, and all
 //! requests are granted.
 //!
 //! Source: Yum et al. 2002, section 3.1; the allocator is ours (`docs/concepts/timing.md`).
@@ -45,8 +45,9 @@ impl Network {
         self.each_switch(layout, tick, Self::allocate_switch, Self::allocate_wide);
     }
 
-    /// Visits switches with lanes that may cross: `narrow` gets the first port and the inputs of a
-    /// switch with at most 64 ports, `wide` the first word and the number of ports of a larger one.
+    /// Visits switches with lanes that may cross. `narrow` receives the first port and the inputs
+    /// of a switch with at most 64 ports, `wide` the first word and the number of ports of a larger
+    /// switch.
     #[inline]
     pub(crate) fn each_switch(
         &mut self,
@@ -89,8 +90,7 @@ impl Network {
         }
     }
 
-    /// Allocates the crossbar of a switch with at most 64 ports; only `inputs` may have a lane that
-    /// can cross.
+    /// Serves a switch with at most 64 ports. Only `inputs` may have lanes that can cross.
     #[inline]
     fn allocate_switch(&mut self, first: usize, inputs: u64, tick: u64) {
         if inputs.is_power_of_two() {
@@ -158,8 +158,7 @@ impl Network {
         requested
     }
 
-    /// Serves an input port that was granted all outputs that it requests.
-    #[inline(never)] // One copy of what crosses, for all that lead here.
+    #[inline(never)] // A single copy of this code serves all callers.
     fn serve_alone(&mut self, first: usize, input: usize, tick: u64) {
         let port = first + input;
         let lanes = self.switches.port(port).can_cross();
@@ -170,7 +169,7 @@ impl Network {
         self.traverse_switch(port, lane, tick);
     }
 
-    /// Matches input ports that request one output each: a single iteration suffices.
+    /// Matches input ports that request one output each, which takes a single iteration.
     #[inline]
     fn match_by_output(&mut self, first: usize, mut inputs: u64, tick: u64) {
         while inputs != 0 {
@@ -224,7 +223,7 @@ impl Network {
         }
     }
 
-    /// Sends a flit to one of the outputs that granted the input port. Returns that output.
+    /// Returns the served output.
     fn serve_granted(&mut self, first: usize, input: usize, tick: u64) -> Option<usize> {
         let (port, granted) = (first + input, self.matching.granted[input]);
         let mut lanes = self.switches.port(port).can_cross();
@@ -241,7 +240,6 @@ impl Network {
         Some(output)
     }
 
-    /// Moves a flit into the output lane held by its input lane, and returns a credit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse_switch(&mut self, port: usize, lane: usize, tick: u64) {
@@ -286,21 +284,20 @@ impl Network {
     }
 }
 
-/// First of the nonempty `inputs` in round-robin order from `pointer` on.
 #[inline]
 fn first_from(inputs: u64, pointer: u16) -> usize {
     let onward = if pointer < 64 { inputs & (u64::MAX << pointer) } else { 0 };
     if onward == 0 { inputs } else { onward }.trailing_zeros() as usize
 }
 
-// Stage 5: link traversal. Every free channel takes a flit of one of its lanes.
+// Stage 5: link traversal. Every free channel takes a flit from one of its lanes.
 //
 // ```text
 //   output lanes   filled    1 1 0 1 ┐
 //                  credited  0 1 1 1 ┴► round robin ─► a flit, a credit less ─► the input lane of the peer, latency later
 // ```
 //
-// A channel into a host ends the path of a worm: only its first and last flits need processing.
+// On a channel into a host, only the first and last flits of a worm need processing.
 
 impl Network {
     pub(crate) fn traverse_links(&mut self, context: &mut Context, tick: u64) {
@@ -365,7 +362,6 @@ impl Network {
         }
     }
 
-    /// Sends a flit that begins at `began` (ps), on any kind of channel.
     pub(crate) fn traverse_channel(
         &mut self,
         port: usize,
@@ -389,7 +385,6 @@ impl Network {
         }
     }
 
-    /// Sends a flit to a host that accepts every flit.
     fn eject(&mut self, port: usize, lane: usize, began: u64, context: &mut Context) {
         context.clock.count(1);
         let lane = self.links.eject(port, lane);
@@ -399,7 +394,7 @@ impl Network {
         }
     }
 
-    /// Processes a flit that begins at `began` (ps) on the channel from `port` to a host's input
+    /// Processes a flit that starts at `began` (ps) on the channel from `port` to a host's input
     /// lane.
     pub(crate) fn land(
         &mut self,

@@ -1,9 +1,9 @@
 //! Events between ticks, at any picosecond, and their order.
 //!
-//! Simultaneous events are ordered by kind, then by channel or source. Own packets and in-transit
-//! packets that begin share one kind: a channel begins one packet at a time. A tick comes after all
-//! events of its instant. `Begin` and `Reinject` are for packets that begin later than the tick
-//! that took their first flit.
+//! Simultaneous events are ordered by kind, then by channel or source, and precede a tick at the
+//! same time. Starts of own packets and of in-transit packets share one kind because a channel
+//! starts one packet at a time. `Begin` and `Reinject` are for packets that start later than the
+//! tick that took their first flit.
 
 use crate::lanes::worms::{InTransitId, WormId};
 use crate::packed::Packed;
@@ -23,7 +23,7 @@ pub(crate) enum Event {
     Wake { channel: ChannelId },
 }
 
-/// Flag in `rest`: an in-transit packet begins.
+/// Flag in `rest`: an in-transit packet starts.
 const IN_TRANSIT: usize = 1 << 31;
 
 impl From<Packed> for Event {

@@ -6,7 +6,7 @@
 //!                                             lane 2   p6: 19 of 20 sent        ┘
 //! ```
 //!
-//! The lanes of a host's port are `filled` while they are in the middle of a packet.
+//! A lane of a host's port is `filled` while a packet is in progress on it.
 
 use crate::bits::members;
 use crate::lanes::arbiters::Arbiters;
@@ -34,17 +34,14 @@ use pulp::{Arch, Simd, WithSimd};
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     first_port: usize,
-    /// Hosts, for each host port from `first_port` on.
     ports: Vec<Host>,
     arbiters: Arbiters,
     /// Whether arbiters are the default, no adapter delays packets, and one credit suffices to
-    /// begin a packet.
+    /// start a packet.
     is_plain: bool,
-    /// Whether an adapter may delay a packet although its link is free.
     may_hold_back: bool,
-    /// Whether the packet examined last lacks only credits to begin.
+    /// Whether the most recently examined packet lacks only credits to start.
     is_short: bool,
-    /// Limit on the host's own packets that may be in progress at a time.
     injection: Injection,
     wanted: Wanted,
     gathered: Box<[ChannelId]>,
@@ -58,18 +55,18 @@ struct Host {
     channel: ChannelId,
     peer: NodeId,
     groups: Box<[Group]>,
-    /// Groups with a waiting packet, as bits.
+    /// Bit set of groups with a waiting packet.
     waiting: u32,
     lanes: Box<[LaneSender]>,
-    /// Next wake-up in ps; `u64::MAX` if none is scheduled.
+    /// `u64::MAX` if no wake-up is scheduled.
     wake_ps: u64,
 }
 
-/// Queues of packets that may leave on one set of lanes.
+/// Queues of packets with the same set of permitted lanes.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     lanes: u16,
-    /// Lanes in the middle of a packet of these queues.
+    /// Bit set of lanes with a packet of the group in progress.
     middle: u16,
 }
 
@@ -85,7 +82,8 @@ struct LaneSender {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u32,
-    /// Creation time of the message, or ready time of an in-transit packet, in ps.
+    /// Creation time of the message or, for an in-transit packet, the time when it became ready, in
+    /// ps.
     arrival_ps: u64,
     in_transit: Option<InTransitId>,
 }
@@ -133,7 +131,7 @@ impl Hosts {
         }
     }
 
-    /// Channels to check for full buffers now, for injection throttling.
+    /// Returns the channels to check for full buffers now, for injection throttling.
     pub(crate) fn take_gather(&mut self) -> Option<&[ChannelId]> {
         std::mem::take(&mut self.is_to_gather).then_some(&self.gathered)
     }
@@ -147,8 +145,6 @@ impl Hosts {
     fn host_mut(&mut self, port: usize) -> &mut Host {
         &mut self.ports[port - self.first_port]
     }
-
-    // Events between ticks.
 
     #[inline(never)]
     pub(crate) fn create(&mut self, source: usize, links: &mut Links, context: &mut Context) {
@@ -180,7 +176,6 @@ impl Hosts {
         context.clock.wake();
     }
 
-    /// Notifies the endpoints of a packet that begins later than the tick that took its first flit.
     pub(crate) fn begin_late(
         &mut self,
         channel: ChannelId,
@@ -202,8 +197,6 @@ impl Hosts {
         let flit = context.plan.channel(channel).flit;
         context.notify(Notice::Left { endpoint, began, flits, flit, content: carried });
     }
-
-    // Stages of a tick.
 
     fn send_flit(&mut self, port: usize, network: &mut Network, context: &mut Context) {
         let tick = context.clock.tick();
@@ -256,7 +249,6 @@ impl Hosts {
         }
     }
 
-    /// Lanes in the middle of a packet whose next flit is ready.
     #[inline]
     fn lanes_to_go_on(
         &self,
@@ -282,7 +274,8 @@ impl Hosts {
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// Lanes that may begin a packet at `began` (ps); lanes in `could` can continue a packet.
+    /// Returns the lanes that may start a packet at `began` (ps). The lanes `could` can continue a
+    /// packet.
     fn lanes_to_begin(
         &mut self,
         port: usize,
@@ -350,8 +343,8 @@ impl Hosts {
         }
         self.is_short |= fitting == 0;
         if fitting == 0 && self.may_hold_back {
-            // A packet of higher priority with fewer flits may get its tokens before this one gets
-            // its credits, or another may go because this one may no longer begin.
+            // A higher-priority packet with fewer flits may get its tokens before this packet gets
+            // its credits, or this packet may become ineligible.
             links.ready.insert(port);
         }
         fitting
@@ -362,8 +355,8 @@ impl Hosts {
         lanes_of(links.port(port).filled).any(|lane| lanes[lane].in_transit.is_none())
     }
 
-    /// Next packet that may begin at `now`, in-transit packets first; `is_held` excludes the host's
-    /// own packets.
+    /// Returns the next packet that may start at `now`, in-transit packets first. `is_held`
+    /// excludes the host's own packets.
     #[inline(never)]
     fn next_of(
         &mut self,
@@ -485,8 +478,6 @@ impl Hosts {
     }
 }
 
-// Packets that wait at hosts, for congestion trees and deadlock checks.
-
 impl Hosts {
     pub(crate) fn waiters(&self, links: &Links, context: &Context, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
@@ -524,7 +515,7 @@ impl Hosts {
         self.host(port).groups[group].lanes
     }
 
-    /// Credits needed to begin a packet; 0 if one credit is enough.
+    /// Returns the number of credits needed to start a packet; 0 if one credit is enough.
     pub(crate) fn credits_to_begin(&self, lane: usize, flits: u32, context: &Context) -> u32 {
         let lane = u8::try_from(lane).expect("lanes are few");
         let is_by_packet = self.arbiters.are_by_packet;
@@ -533,10 +524,8 @@ impl Hosts {
     }
 }
 
-// Host channels that wait for credits.
-
 impl Hosts {
-    /// Whether an idle channel would send a flit at `began` if it had credits.
+    /// Returns whether an idle channel would send a flit at `began` (ps) if it had credits.
     #[inline(never)]
     fn waits(
         &self,
@@ -560,8 +549,8 @@ impl Hosts {
             && (self.is_short || self.has_unasked(port, began, links, in_transit, context))
     }
 
-    /// Whether a group skipped for lack of credits has a packet that neither window nor rate limit
-    /// delays.
+    /// Returns whether a group that was skipped for lack of credits has a packet that neither a
+    /// window nor a rate limit delays.
     fn has_unasked(
         &self,
         port: usize,
@@ -581,7 +570,7 @@ impl Hosts {
         };
         let mut unasked = host.groups.iter().enumerate().filter(is_unasked).peekable();
         if self.may_hold_back && unasked.peek().is_some() {
-            // A rate limit may release a packet, or a window close, without notice.
+            // A rate limit may release a packet, or a window may close, without a notice.
             links.ready.insert(port);
         }
         unasked.any(|(group, _)| {
@@ -592,9 +581,6 @@ impl Hosts {
     }
 }
 
-// Transmission by hosts in a tick.
-
-/// Transmission stage of hosts, compiled for the processor's instruction set.
 struct Stage<'a> {
     hosts: &'a mut Hosts,
     network: &'a mut Network,
@@ -635,9 +621,8 @@ impl Hosts {
         }
     }
 
-    /// Sends a flit to a switch if the channel is an ordinary one, the flit does not end its packet
-    /// and no packet could begin. Returns, if it was sent, whether the host may send at the next
-    /// tick.
+    /// Sends a body flit on an ordinary channel to a switch, if no packet could start. Returns
+    /// `None` if no flit was sent, otherwise whether the host may send at the next tick.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     fn send_body(&mut self, port: usize, network: &mut Network, tick: u64) -> Option<bool> {

@@ -1,4 +1,4 @@
-//! In-transit hosts: hosts that eject and re-inject packets, flit by flit.
+//! In-transit hosts, which eject and re-inject packets flit by flit.
 //!
 //! A host that accepts every flit has no lane buffers: its flits are counted by packet on arrival.
 //! A host that stops its senders reads its lane buffers at the beginning of a tick, before its own
@@ -22,14 +22,13 @@ use gingham_topology::EndpointId;
 pub(crate) struct InTransit {
     pub(crate) stops: bool,
     first_port: usize,
-    /// In-transit state of each host port, from `first_port` on; empty if no path visits a host and
-    /// none stops its senders.
+    /// State of each host port, from `first_port` on; empty if no path visits a host and no host
+    /// stops its senders.
     hosts: Vec<InTransitPort>,
     packets: Vec<InTransitPacket>,
     free: Vec<InTransitId>,
-    /// Packets with a flit due to arrive, at hosts that accept every flit.
+    /// Packets with flits on their way to hosts that accept every flit.
     due: Ring,
-    /// Host ports with a lane buffer to read at the next tick.
     reading: Bits,
 }
 
@@ -37,10 +36,9 @@ pub(crate) struct InTransit {
 pub(crate) struct InTransitPort {
     endpoint: EndpointId,
     pub(crate) machine: InTransitHost<InTransitId>,
-    /// State of the packet at the front of each lane.
     pub(crate) heads: [EjectionHead; LANES],
     receiving: [InTransitId; LANES],
-    /// Departure ticks minus arrival ticks, summed over flits in the lane buffers; it may wrap.
+    /// Sum of departure ticks minus sum of arrival ticks, over flits in the lane buffers; may wrap.
     pub(crate) occupancy: u64,
 }
 
@@ -118,13 +116,10 @@ impl InTransit {
         of_port.filter_map(|(id, packet)| Some((id, packet, packet.taken.as_ref()?)))
     }
 
-    /// Whether the next of `left` unsent flits has been received.
     pub(crate) fn has_flit(&self, id: InTransitId, left: u32, context: &Context) -> bool {
         let packet = self.packet(id);
         packet.received + left > context.worms.get(packet.worm).flits
     }
-
-    // Arrival of packets.
 
     pub(crate) fn goes_on(&self, port: usize, worm: WormId, context: &Context) -> bool {
         context.worms.get(worm).packet.destination != self.host(port).endpoint
@@ -140,7 +135,6 @@ impl InTransit {
         InTransitId::new(self.packets.len() - 1)
     }
 
-    /// Receives a flit that arrives at `arrived` (ps), at a host that accepts every flit.
     pub(crate) fn reassemble(
         &mut self,
         lane: usize,
@@ -200,8 +194,6 @@ impl InTransit {
         wake_when_ready(packet.port, ready, links, context);
     }
 
-    // Re-injection of packets.
-
     pub(crate) fn begin(
         &mut self,
         id: InTransitId,
@@ -248,8 +240,6 @@ impl InTransit {
         }
     }
 
-    // Arrival of flits.
-
     pub(crate) fn receive(
         &mut self,
         links: &mut Links,
@@ -285,7 +275,6 @@ impl InTransit {
         }
     }
 
-    /// Reads lane buffers as long as the pool has space for a waiting packet.
     fn read_lanes(
         &mut self,
         port: usize,
@@ -310,7 +299,7 @@ impl InTransit {
         }
     }
 
-    /// Reads flits of a lane buffer until a packet has to wait for space in the pool.
+    /// Reads flits from a lane buffer until a packet has to wait for pool space.
     fn read_on(
         &mut self,
         lane: usize,

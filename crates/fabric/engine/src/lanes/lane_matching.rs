@@ -1,14 +1,14 @@
-//! VC allocation by iSLIP ([`gingham_net::VcAllocator`]) between the heads that request an output
-//! and its lanes.
+//! VC allocation by iSLIP ([`gingham_net::VcAllocator`]) between the lanes of an output and the
+//! heads that request the output.
 //!
 //! ```text
 //!   free lane ── grants ──► the first head, round robin, that could take it
 //!   head      ── accepts ─► the first lane, round robin, of those that granted it      n times
 //! ```
 //!
-//! Pointers move only for matches of the first iteration. A head requests only one output: outputs
-//! are matched independently. An output that granted a lane in its last iteration is visited again
-//! in the next tick.
+//! Pointers move only for matches of the first iteration. Outputs are matched independently because
+//! a head requests only one output. An output that granted a lane in its last iteration is visited
+//! again in the next tick.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::{LANES, SHIFT, lanes_of};
@@ -19,12 +19,12 @@ use gingham_net::{Islip, PipelinePlan, VcAllocator};
 #[derive(Clone, Debug)]
 pub(crate) struct LaneMatching {
     iterations: u32,
-    /// Bit number after the last head that accepted a grant, in the words of requests, for each
-    /// output lane and level.
+    /// Round-robin pointer of each output lane and level: the bit after the last head that accepted
+    /// a grant, in the words of `Requests`.
     heads: Vec<u16>,
-    /// For each input lane, the output lane of its switch after the last one accepted.
+    /// Round-robin pointer of each input lane: the output lane after the last accepted one,
+    /// numbered within the switch.
     lanes: Vec<usize>,
-    /// Input lanes by their number in the switch, and the lanes granted to each.
     grants: Vec<(usize, u16)>,
 }
 
@@ -42,7 +42,7 @@ impl LaneMatching {
 }
 
 impl Network {
-    /// Matches heads to lanes at outputs with a change or with more to grant.
+    /// Matches heads to lanes at outputs that changed or had more to grant.
     pub(crate) fn allocate_lanes_by_islip(&mut self, context: &Context) {
         let Some(mut matching) = self.lane_matching.take() else { return };
         let is_short_noted = context.lanes.counts_credits() && self.adaptive.is_none();

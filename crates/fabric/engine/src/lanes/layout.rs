@@ -5,20 +5,19 @@
 //!   lanes   port 0: 0 1 2 3       port 1: 4 5 6 7      ... a power of two for each port
 //! ```
 //!
-//! A port stands for both ends of a cable: the input lanes of the channel that ends there, and the
-//! output lanes of the channel that begins there. Within a switch, lanes are numbered from its
-//! first port on, in 16 bits.
+//! A port represents one end of a cable: the input lanes of its incoming channel, and the output
+//! lanes of its outgoing channel. Within a switch, lanes are numbered from the first port on, in 16
+//! bits.
 
 use gingham_net::Plan;
 use gingham_topology::{ChannelId, Fabric, NodeId};
 
-/// Binary logarithm of the lanes numbered per port. Always that of the maximum, because indices
-/// then need no lookup; unused lanes are never touched.
+/// Binary logarithm of the lane numbers reserved per port. A constant for the maximum avoids a
+/// lookup; unused lanes are never touched.
 pub(crate) const SHIFT: u32 = 4;
 
 pub(crate) const LANES: usize = 1 << SHIFT;
 
-/// Lane number in a switch that stands for no lane.
 pub(crate) const NONE: u16 = u16::MAX;
 
 #[inline]
@@ -35,7 +34,8 @@ pub(crate) fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
 }
 
-/// Selects a lane from the nonempty set `lanes`; `after` has the lanes after the one served last.
+/// Selects a lane from the nonempty set `lanes`. `after` is the set of lanes after the last served
+/// lane.
 #[inline]
 pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
     let onward = lanes & *after;
@@ -51,13 +51,12 @@ pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// Port at the start of each channel.
     ports: Vec<u32>,
     /// Outgoing channel of each port; `None` for padding.
     channels: Vec<Option<ChannelId>>,
     /// First word of switches with more than 64 ports.
     pub(crate) first_wide: usize,
-    /// First host port; it is at the start of a word.
+    /// First host port, at the start of a word.
     pub(crate) first_host: usize,
 }
 
@@ -121,7 +120,6 @@ impl Layout {
         &self.channels
     }
 
-    /// Used lanes of all ports from `first` on, each with `count` lanes.
     pub(crate) fn lanes_from(&self, first: usize, count: u8) -> impl Iterator<Item = usize> {
         let ports = (first..self.channels.len()).filter(|port| self.channels[*port].is_some());
         ports.flat_map(move |port| (0..usize::from(count)).map(move |lane| port << SHIFT | lane))

@@ -1,13 +1,12 @@
-//! Output lanes, at the start of channels, the credits of the lanes at the other end, and flits on
-//! the wire.
+//! Output lanes at the sending ends of channels, credits for the far ends, and flits on the wire.
 //!
 //! ```text
 //!   input lane  ──(crossbar)──► output lane   fill, credit ──(wire)──► input lane of the next switch
 //! ```
 //!
-//! Invariants: `filled` marks the output lanes with flits (at a host, the lanes in the middle of a
-//! packet), `credited` those with credits, `held` those that an input lane holds. For each lane,
-//! the credits, the credits and flits on the wire, and the flits in the buffer at the other end add
+//! Invariants: `filled` marks output lanes with flits (at a host, lanes with a packet in progress),
+//! `credited` lanes with credits, and `held` lanes held by an input lane. For each lane, the
+//! credits here, the credits and flits on the wire, and the flits in the buffer at the far end add
 //! up to the depth of that buffer.
 
 use crate::bits::Bits;
@@ -23,36 +22,36 @@ use gingham_net::{OutputLoad, PipelinePlan, Plan, Reallocation, Scheduler};
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Flag: channel into a host that accepts every flit.
+/// Flag: the channel leads to a host that accepts every flit.
 pub(crate) const TO_HOST: u8 = 1;
-/// Flag: channel on which a flit takes longer than a cycle.
+/// Flag: a flit takes longer than a cycle on the channel.
 pub(crate) const SLOW: u8 = 2;
-/// Flag: channel into a host that stops its senders.
+/// Flag: the channel leads to a host that stops its senders.
 const BACKPRESSURED_EJECTION: u8 = 4;
-/// Flag: port with an arbiter other than flit-level round robin.
+/// Flag: the port has an arbiter other than flit-level round robin.
 const NON_DEFAULT_ARBITER: u8 = 8;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     ports: Vec<LinkPort>,
     lanes: Vec<OutputLane>,
-    /// Depths of output lanes by lane number, in flits.
+    /// Depth of the output lanes with each lane number, in flits.
     depths: [u16; LANES],
     pub(crate) ready: Bits,
     /// Ports that may have sent a flit since they were last at rest at the end of a section.
     pub(crate) active: Bits,
-    /// Flits on their way to switches, and to hosts that stop their senders.
+    /// Flits on their way to switches and to hosts that stop their senders.
     pub(crate) arrivals: Ring,
     pub(crate) ejections: Ring,
     credits: Ring,
-    /// Whether flits take their credits at the crossbar: an output lane then holds only the flit
-    /// that the link sends in the next tick.
+    /// Whether flits take their credits at the crossbar, so that an output lane contains only the
+    /// flit that the link sends in the next tick.
     pays_at_crossing: bool,
-    /// Whether anything waits for more than one credit of a lane.
+    /// Whether a packet may have to wait for more than one credit of a lane.
     counts_credits: bool,
-    /// Lanes released in this tick that can be granted only from the next one on.
+    /// Lanes released in this tick that can be granted only from the next tick on.
     released: Option<Released>,
-    /// End of each channel's busy time, in ps, for each port; empty if no channel is slow.
+    /// End of the busy time of each port's channel, in ps; empty if no channel is slow.
     free_ps: Vec<u64>,
     pub(crate) arbiters: Arbiters,
     /// Unsent flits of each packet, in order, for each output lane with a non-default arbiter.
@@ -70,17 +69,16 @@ pub(crate) struct LinkPort {
     pub(crate) peer: u32,
     /// Ticks from sending a flit to its arrival, unless the channel is slow.
     pub(crate) latency: u32,
-    /// Ticks from the departure of a flit from its buffer until its credit is received.
+    /// Ticks from the departure of a flit from its buffer to the receipt of its credit.
     pub(crate) credit_latency: u32,
     pub(crate) filled: u16,
     pub(crate) credited: u16,
-    /// Lanes that may send: all, or only the lane of the packet in progress.
+    /// Lanes that may send: all lanes, or only the lane of the packet in progress.
     open: u16,
-    /// Lanes after the one served last.
+    /// Lanes after the last served lane.
     after: u16,
     pub(crate) held: u16,
     flags: u8,
-    /// Flags `WAITS`, `SHORT` and `UNPAID`.
     wait: u8,
 }
 
@@ -88,9 +86,9 @@ pub(crate) struct LinkPort {
 pub(crate) struct OutputLane {
     pub(crate) fill: u16,
     pub(crate) credit: u16,
-    /// Credits not promised to a packet, at most `credit`; for cut-through.
+    /// Credits not promised to a packet, at most `credit`; used for cut-through.
     pub(crate) unpromised: u16,
-    /// Input lane that holds the output lane, by its number in the switch.
+    /// Input lane that holds the output lane, numbered within the switch.
     pub(crate) holder: u16,
 }
 
@@ -152,7 +150,7 @@ impl LinkPort {
         !self.filled & self.credited
     }
 
-    /// Whether no packet is in progress; always true with flit-level arbitration.
+    /// Returns whether no packet is in progress; always true with flit-level arbitration.
     pub(crate) const fn is_open(&self) -> bool {
         self.open == u16::MAX
     }
@@ -268,14 +266,11 @@ impl Links {
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
     }
 
-    /// Input lanes of flits that arrive at `tick`, ascending.
     pub(crate) fn arriving(&self, tick: u64) -> Vec<u32> {
         let mut lanes = self.arrivals.due(tick).to_vec();
         lanes.sort_unstable();
         lanes
     }
-
-    // Credits, and output lanes.
 
     /// Receives due credits. Requests VC allocation if heads may wait for several credits.
     pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
@@ -308,7 +303,6 @@ impl Links {
         }
     }
 
-    /// Records the holder of a lane, by its number in the switch, and the credits promised to it.
     pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
         self.lanes[lane].holder = holder;
         self.lanes[lane].unpromised -= promised;
@@ -339,12 +333,11 @@ impl Links {
         self.lanes[lane].fill == self.depths[number_of(lane)] || self.is_unpaid(lane)
     }
 
-    /// Whether a flit cannot cross for lack of a credit.
     pub(crate) fn is_unpaid(&self, lane: usize) -> bool {
         self.pays_at_crossing && self.ports[lane >> SHIFT].credited & bit_of(lane) == 0
     }
 
-    /// Adds a flit. Returns whether the lane is full.
+    /// Returns whether the lane is full.
     #[inline]
     pub(crate) fn put(&mut self, lane: usize) -> bool {
         let output = &mut self.lanes[lane];
@@ -367,9 +360,7 @@ impl Links {
         ports
     }
 
-    // Sending on the channel.
-
-    /// Takes a credit. Returns whether the channel can send another.
+    /// Returns whether the channel can send another flit.
     #[must_use]
     #[inline]
     pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
@@ -378,8 +369,6 @@ impl Links {
         state.can_send() != 0
     }
 
-    /// Sends a flit that arrives at tick `there`, and takes a credit. Returns whether the channel
-    /// can send another.
     #[must_use]
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
@@ -394,9 +383,9 @@ impl Links {
         can_send
     }
 
-    /// Sends a flit, selected by round robin, on an ordinary channel. Returns its lane and whether
-    /// an input lane waits for the space. Call [`Self::eject`] next if the channel ends at a host
-    /// that accepts every flit.
+    /// Sends a flit on an ordinary channel, selected by round robin. Returns its lane, and whether
+    /// an input lane waits for the space. If the channel ends at a host that accepts every flit,
+    /// the caller must call [`Self::eject`] next.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
@@ -421,7 +410,7 @@ impl Links {
         Some((lane, is_waited_for))
     }
 
-    /// Sends a flit to a host that accepts every flit. Returns the input lane there.
+    /// Returns the input lane at the host.
     pub(crate) fn eject(&mut self, port: usize, lane: usize) -> usize {
         let state = &mut self.ports[port];
         state.flits += 1;
@@ -431,7 +420,7 @@ impl Links {
         state.peer_lane(lane)
     }
 
-    /// Start time, in ps, of a flit taken at `tick`; `None` if the channel is busy.
+    /// Returns the start time, in ps, of a flit taken at `tick`; `None` if the channel is busy.
     #[inline]
     pub(crate) fn begin_flit(&self, port: usize, tick: u64, clock: &Clock) -> Option<u64> {
         if !self.ports[port].is(SLOW) {
@@ -462,12 +451,9 @@ impl Links {
         self.credits.push(tick, lane);
     }
 
-    /// Disables tracking of released lanes; columns track them.
     pub(crate) fn forget_released(&mut self) {
         self.released = None;
     }
-
-    // Begin and end of packets on the channel.
 
     pub(crate) fn keep_to(&mut self, port: usize, lane: usize) {
         self.ports[port].open = 1 << lane;
@@ -487,16 +473,14 @@ fn narrow(depth_flits: u32) -> u16 {
     u16::try_from(depth_flits).expect("a lane is of fewer than 2^16 flits")
 }
 
-// Lane selection at links; adapters have their own arbiters in `hosts`.
-
 impl Links {
     #[inline]
     pub(crate) fn serve_round_robin(&mut self, port: usize, lanes: u16) -> usize {
         round_robin(lanes, &mut self.ports[port].after)
     }
 
-    /// Sends a flit of the next lane in round-robin order, if `suits` accepts that lane, and takes
-    /// a credit. Returns the lane and whether the channel can send another flit.
+    /// Sends a flit from the next lane in round-robin order if `suits` accepts the lane. Returns
+    /// the lane, and whether the channel can send another flit.
     #[expect(clippy::inline_always, reason = "who asks has the port at hand: 2 % on trees")]
     #[inline(always)]
     pub(crate) fn spend_round_robin_if(
@@ -542,10 +526,10 @@ impl Links {
     }
 }
 
-// Late reallocation: a lane is granted again later than its previous tail has crossed.
+// Late reallocation: a lane is granted again only some time after the previous tail has crossed.
 //
 // ```text
-//   after-tail     released in this tick ─► can be granted from the next one on
+//   after-tail     released in this tick ─► can be granted from the next tick on
 //   tail-credit    can be granted when the output lane is empty and has all its credits
 // ```
 
@@ -570,7 +554,7 @@ impl Released {
 }
 
 impl Links {
-    /// Whether the reallocation rule permits granting a free lane, apart from credits.
+    /// Returns whether the reallocation rule permits granting a free lane, apart from credits.
     #[inline]
     pub(crate) fn is_released(&self, port: usize, lane: usize) -> bool {
         self.released.as_ref().is_none_or(|released| released.lanes[port] >> lane & 1 == 0)
@@ -584,8 +568,8 @@ impl Links {
         }
     }
 
-    /// Whether there are no flits of a lane in the output lane, on the channel and in the buffer at
-    /// its end. Always true if the channel ends at a host that accepts every flit.
+    /// Returns whether the output lane, the channel and the buffer at its end contain no flits of a
+    /// lane. Always true if the channel ends at a host that accepts every flit.
     pub(crate) fn is_at_rest(&self, lane: usize, depth: u32) -> bool {
         let output = &self.lanes[lane];
         self.ports[lane >> SHIFT].is(TO_HOST)
@@ -593,28 +577,24 @@ impl Links {
     }
 }
 
-// Waits for credits: times in which a channel sent no flit although it could have sent one with
-// more credits.
+// Credit waits: times in which a channel sent no flit but could have sent one with more credits.
 //
 // ```text
-//   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of
+//   filled and open, not credited    flits in output lanes, or of packets in progress at a host
 //   SHORT                            a head without a lane, for lack of credits alone
 //   UNPAID                           flits at the crossbar, if they take their credits there
 // ```
 //
-// Any change of a wait either makes its port ready or is recorded directly: the wait of an
+// Any change of a wait either makes its port ready or is recorded directly, so the wait of an
 // unvisited port is unchanged.
 
-/// Flag: the channel waits for credits.
 const WAITS: u8 = 1;
-/// Flag: VC allocation left a head without a lane only for lack of credits.
 const SHORT: u8 = 2;
-/// Flag: only a lack of credits kept flits from crossing.
 const UNPAID: u8 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct CreditWait {
-    /// Start of the wait, possibly in the future; `NOT_WAITING` if there is none.
+    /// Start of the current wait, in ps, possibly in the future, or `NOT_WAITING`.
     since_ps: u64,
     past_ps: u64,
 }
@@ -636,7 +616,6 @@ impl LinkPort {
         self.can_send() == 0 && (self.unsent() != 0 || self.wait & (SHORT | UNPAID) != 0)
     }
 
-    /// Lanes that would send if they had credits and, at a host, the next flit.
     #[inline]
     pub(crate) const fn unsent(&self) -> u16 {
         self.filled & self.open
@@ -677,7 +656,6 @@ impl Links {
         self.active.insert(port);
         let now = tick * self.cycle_ps;
         if state.waits() {
-            // A slow channel may be in the middle of a flit.
             wait.since_ps = if state.is(SLOW) { now.max(self.free_ps[port]) } else { now };
         } else {
             wait.past_ps = wait.past_ps.wrapping_add(now.saturating_sub(wait.since_ps));
@@ -694,7 +672,6 @@ impl Links {
         ticks.wrapping_mul(self.cycle_ps)
     }
 
-    /// Collects the switch outputs to which more flits may cross: a flit left or a credit arrived.
     pub(crate) fn gather_unpaid(&mut self) {
         for (unpaid, ready) in self.unpaid.words.iter_mut().zip(&self.ready.words) {
             *unpaid |= ready;
@@ -710,7 +687,6 @@ impl Links {
         self.set_cause(port, UNPAID, is_unpaid);
     }
 
-    /// Sets or clears a cause of waiting from the next tick on.
     #[inline]
     fn set_cause(&mut self, port: usize, cause: u8, is_so: bool) {
         let state = &mut self.ports[port];
@@ -720,8 +696,6 @@ impl Links {
         }
     }
 }
-
-// Packets in output lanes, tracked for non-default link arbiters.
 
 impl Links {
     pub(crate) fn track_packet(&mut self, lane: usize, flits: u32) {

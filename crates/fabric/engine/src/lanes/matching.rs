@@ -1,23 +1,22 @@
-//! State of switch allocation: requests and grants.
+//! Requests and grants of switch allocation.
 
 use crate::lanes::layout::{Layout, SHIFT};
 use crate::lanes::switches::SwitchPort;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// For each port of a narrow switch, the ports of that switch, as bits of their word.
+    /// Bit set of the ports of the switch, in their word, for each port of a narrow switch.
     pub(crate) switches: Vec<u64>,
-    /// For each input port of a narrow switch, the outputs that its lanes can send to.
+    /// Outputs to which the lanes of each input port of a narrow switch can send.
     pub(crate) requested: Vec<u64>,
-    /// For each output port, the inputs that can send to it.
+    /// Inputs that can send to each output port.
     requesting: Vec<u64>,
-    /// For each input port, the outputs that granted it.
     pub(crate) granted: Vec<u64>,
     pub(crate) wide: WideMatching,
     pub(crate) by_lane: LaneMatching,
 }
 
-/// State of a switch whose ports do not fit into one word.
+/// State of a switch with more ports than fit into one word.
 #[derive(Clone, Debug)]
 pub(crate) struct WideMatching {
     pub(crate) inputs: Vec<usize>,
@@ -33,9 +32,9 @@ pub(crate) struct WideOutput {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneMatching {
     pub(crate) inputs: Vec<usize>,
-    /// For each input port, the lanes granted in this iteration.
+    /// Lanes granted to each input port in this iteration.
     pub(crate) granted: Vec<u16>,
-    /// Outputs with requests, by their port number in the switch.
+    /// Outputs with requests, by port number within the switch.
     pub(crate) requested: Vec<usize>,
     pub(crate) outputs: Vec<OutputLanes>,
 }

@@ -1,4 +1,4 @@
-//! Network between the adapters of hosts: links, buffers and switches.
+//! Network between the host adapters: links, buffers and switches.
 
 use crate::bits::{Bits, members};
 use crate::lanes::allocation::AdaptiveHeads;
@@ -25,15 +25,14 @@ pub(crate) struct Network {
     pub(crate) lane_matching: Option<Box<LaneMatching>>,
     pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
     pub(crate) all_lanes: u16,
-    /// Whether every free lane can be granted to any head.
+    /// Whether any free lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     pub(crate) matching: Matching,
-    /// Whether lanes of flits sent by hosts are collected in `launched` for the stepper.
+    /// Whether `launched` collects the lanes of flits sent by hosts, for the stepper.
     launches: bool,
-    /// Lanes of flits that hosts begin to send in this tick.
     pub(crate) launched: Vec<usize>,
     pub(crate) in_transit: InTransit,
-    /// Whether some arbiter uses packet lengths and arrival times.
+    /// Whether any arbiter uses packet lengths and arrival times.
     pub(crate) is_tracked: bool,
 }
 
@@ -70,7 +69,7 @@ impl Network {
         self.links.forget_released();
     }
 
-    /// Launches a flit from a host on an ordinary channel; its credit is already taken.
+    /// The flit's credit is already taken.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
@@ -91,7 +90,7 @@ impl Network {
         count
     }
 
-    /// Checks the ports from `first` on; slow, for tests.
+    /// Slow; for tests.
     pub(crate) fn assert_sets(&self, context: &Context, first: usize) {
         let Self { links, buffers, switches, .. } = self;
         let is_in = |lanes: u16, lane: usize| lanes >> number_of(lane) & 1 == 1;
@@ -116,7 +115,8 @@ impl Network {
         }
     }
 
-    /// First tick from `tick` on with a change; `None` if there may be one at once.
+    /// Returns the first tick from `tick` on with a change; `None` if there may be a change at
+    /// `tick` itself.
     pub(crate) fn idle_until(&self, tick: u64, stepper: &dyn Stepper) -> Option<u64> {
         let Switches { crossing, allocating, heads, .. } = &self.switches;
         if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
@@ -135,19 +135,16 @@ impl Network {
     }
 }
 
-/// Maximum number of ticks between a tick and its effects.
 pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
-        // A slow channel may begin a flit up to a cycle after the tick.
+        // A slow channel may start a flit up to a cycle after the tick.
         2 + (channel.flit.as_ps() + channel.delay.as_ps()).div_ceil(cycle)
     });
     let flits = ahead.max().unwrap_or(1) + u64::from(lanes.pipeline_cycles);
     let credits = plan.channels.iter().map(|channel| lanes.credit_cycles(channel)).max();
     flits.max(credits.unwrap_or(1))
 }
-
-// Injection throttling: free lanes of outputs and full lane buffers, reported to hosts.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
@@ -175,7 +172,6 @@ impl Watched {
 }
 
 impl Network {
-    /// Records the holder of a watched output's lane under the column stepper.
     #[inline(never)]
     pub(crate) fn hold_lane(&mut self, from: usize, to: usize) {
         let base = self.switches.port(from >> SHIFT).base as usize;
@@ -215,7 +211,6 @@ impl Network {
 // output.
 
 impl Network {
-    /// Allocates the crossbar of a switch of `span` ports, from the first of `word` on.
     pub(crate) fn allocate_wide(&mut self, word: usize, span: usize, tick: u64) {
         let mut matching = std::mem::replace(&mut self.matching.wide, WideMatching::new(0));
         let (inputs, outputs) = (&mut matching.inputs, &mut matching.outputs);
@@ -245,7 +240,6 @@ impl Network {
         self.matching.wide = matching;
     }
 
-    /// Updates grants: each unmatched output grants the nearest input in round-robin order.
     fn grant_wide(&self, first: usize, span: usize, port: usize, outputs: &mut [WideOutput]) {
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let output = self.output_of(port, lane);
@@ -259,8 +253,8 @@ impl Network {
         }
     }
 
-    /// Accepts a grant. Returns whether the input port may still be matched: it got no grant, and
-    /// it requests an unmatched output.
+    /// Accepts a grant. Returns whether the input port may still be matched: it received no grant,
+    /// and requests an unmatched output.
     fn accept_wide(&mut self, port: usize, outputs: &mut [WideOutput], tick: u64) -> bool {
         let lanes = || lanes_of(self.switches.port(port).can_cross());
         let granted =
@@ -281,11 +275,10 @@ impl Network {
     }
 }
 
-// Credit waits in front of the output lanes of a switch: heads at VC allocation, and flits at the
-// crossbar if they take their credits there.
+// Credit waits in front of a switch's output lanes: heads at VC allocation and, for flits that take
+// credits at the crossbar, flits there.
 
 impl Network {
-    /// Records whether a head has no lane only for lack of credits.
     pub(crate) fn note_short(&mut self, port: usize, plan: &PipelinePlan) {
         let base = self.switches.port(port).base as usize;
         let is_short = self.requests.of_port(port).any(|input| {
@@ -295,7 +288,6 @@ impl Network {
         self.links.set_short(port, is_short);
     }
 
-    /// Applies [`Self::note_short`] to all ports under adaptive routing.
     #[inline(never)]
     pub(crate) fn note_short_choices(&mut self, context: &Context) {
         let Some(heads) = &self.adaptive else { return };
@@ -316,8 +308,8 @@ impl Network {
         }
     }
 
-    /// Whether only a lack of credits keeps a packet of `flits` flits from being granted one of
-    /// `lanes`.
+    /// Returns whether only a lack of credits keeps a packet of `flits` flits from being granted
+    /// one of `lanes`.
     fn is_short(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> bool {
         let free = lanes & !self.links.port(port).held;
         lanes_of(free).any(|lane| self.links.is_released(port, lane))
@@ -336,8 +328,6 @@ impl Network {
         }
     }
 
-    /// Records, for each collected output, whether only a lack of credits kept flits from crossing
-    /// to it.
     #[inline(never)]
     pub(crate) fn note_unpaid(&mut self) {
         for word in 0..self.links.unpaid.words.len() {
@@ -362,7 +352,7 @@ impl Network {
 }
 
 // Multiplexed crossbars with round-robin allocation of crossbar ports: switches with speedup, and
-// allocators other than the maximal one ([`Allocator`]). Under speedup a switch port has several
+// allocators other than the maximal one ([`Allocator`]). With speedup, a switch port has several
 // crossbar ports.
 //
 // ```text
@@ -377,21 +367,19 @@ impl Network {
 #[derive(Clone, Debug)]
 pub(crate) struct CrossbarPorts {
     allocator: Allocator,
-    /// Number of crossbar inputs, and of crossbar outputs, of a port.
+    /// Number of crossbar inputs, and of crossbar outputs, per port.
     speedups: [usize; 2],
-    /// Lanes of each crossbar input of a port.
     lanes: Vec<u16>,
     inputs: Vec<CrossbarInput>,
-    /// For each crossbar output of all switches, the crossbar input after the one matched last.
+    /// Round-robin pointer of each crossbar output of all switches: the crossbar input after the
+    /// last match.
     pointers: Vec<u16>,
     matching: CrossbarMatching,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct CrossbarInput {
-    /// Lanes after the one that sent last.
     after: u16,
-    /// Crossbar output after the one matched last.
     pointer: u16,
 }
 
@@ -405,7 +393,7 @@ struct CrossbarMatching {
 struct Able {
     crossbar_port: usize,
     lanes: u16,
-    /// The only output that the input requests, with an input-first allocator.
+    /// The single output requested by the input, with an input-first allocator.
     proposed: Option<usize>,
 }
 
@@ -417,7 +405,7 @@ struct CrossbarOutput {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Grant {
-    /// Round-robin distance of the crossbar input from the pointer, compared first.
+    /// Round-robin distance of the crossbar input from the pointer; compared first.
     distance: usize,
     crossbar_port: usize,
 }
@@ -479,8 +467,8 @@ impl Network {
         self.each_switch(layout, tick, narrow, wide);
     }
 
-    /// Collects crossbar inputs from `ports`, a word of ports from `base` on; `first` is the first
-    /// port of the switch.
+    /// Collects crossbar inputs from `ports`, a word of ports starting at `base`; `first` is the
+    /// first port of the switch.
     fn gather_crossbar_inputs(
         &mut self,
         first: usize,

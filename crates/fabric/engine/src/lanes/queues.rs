@@ -1,5 +1,5 @@
-//! Worms that go to the end of each lane, in order: their flits are in its buffer, on the wire, or
-//! in the output lane in front of it.
+//! Worms on their way to each input lane, in order: their flits are in the lane's buffer, on the
+//! wire, or in the feeding output lane.
 //!
 //! ```text
 //!   lane 0   first 4   others ──► [ 9 . . . ]          a ring for the others, moved to a larger one when full
@@ -10,7 +10,7 @@
 
 use crate::lanes::worms::WormId;
 
-/// Initial number of places in a ring; a power of two.
+/// Initial capacity of a ring, in worms; a power of two.
 const PLACES_FIRST: u32 = 4;
 
 #[derive(Clone, Debug)]
@@ -27,14 +27,12 @@ pub(crate) struct Coming {
     pub(crate) hop: u32,
 }
 
-/// Queue of worms; its size is half a cache line.
+/// Queue of worms, half a cache line in size.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Queue {
-    /// First worm, valid if `len` is not 0.
     first: Coming,
     len: u32,
-    /// Start of the ring of the other worms.
     base: u32,
     size: u32,
     /// Position of the second worm in the ring.
@@ -59,7 +57,7 @@ impl Queues {
         self.first(lane).into_iter().chain(others)
     }
 
-    /// Appends a worm. Returns whether it is the only worm in the queue.
+    /// Returns whether the worm is alone in the queue.
     #[inline]
     pub(crate) fn push(&mut self, lane: usize, worm: Coming) -> bool {
         let queue = &mut self.queues[lane];
@@ -72,7 +70,6 @@ impl Queues {
         false
     }
 
-    /// Appends a worm, which `len` already includes.
     #[inline(never)]
     fn push_behind(&mut self, lane: usize, worm: Coming) {
         if self.queues[lane].len - 1 > self.queues[lane].size {
@@ -116,7 +113,6 @@ impl Coming {
 }
 
 impl Queue {
-    /// Index of worm `number` of the queue, at least 1.
     #[inline]
     const fn place(&self, number: u32) -> usize {
         (self.base + ((self.head + number - 1) & (self.size - 1))) as usize

@@ -1,4 +1,4 @@
-//! VC requests: the input lanes whose heads request each output.
+//! VC requests: input lanes whose heads request an output.
 
 use crate::bits::{Bits, members};
 use crate::lanes::layout::{SHIFT, number_of};
@@ -7,21 +7,19 @@ use gingham_net::{PipelinePlan, Plan};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// For each output port, the index of its first word.
     base: Vec<u32>,
     words: Vec<u64>,
-    /// Binary logarithm of the lanes per port in these words. Minimal, to fit most switches into
-    /// one word.
+    /// Binary logarithm of the number of lanes per port in these words; minimal, to fit most
+    /// switches into one word.
     shift: u32,
-    /// Whether every switch fits one word.
     are_single: bool,
     requested: Bits,
     lanes: Vec<u16>,
     levels: Vec<u8>,
     pub(crate) level_count: usize,
-    /// For each output port and level, the bit number after the last winner.
+    /// Bit number after the last winner, for each output port and level.
     pointers: Vec<u16>,
-    /// For each output port, the lanes after the one granted last.
+    /// Lanes after the last granted lane, for each output port.
     pub(crate) lane_pointers: Vec<u16>,
 }
 
@@ -54,7 +52,6 @@ impl Requests {
         self.requested.words[word]
     }
 
-    /// Bit number of an input lane, given by its number in the switch.
     #[inline]
     const fn number(&self, input: usize) -> usize {
         input >> SHIFT << self.shift | number_of(input)
@@ -71,7 +68,6 @@ impl Requests {
         &self.words[self.base[port] as usize..end]
     }
 
-    /// Requesting input lanes of an output port, by their number in the switch.
     pub(crate) fn of_port(&self, port: usize) -> impl Iterator<Item = usize> {
         let words = self.words_of(port).iter().enumerate();
         let numbers =
@@ -84,7 +80,6 @@ impl Requests {
         self.lanes[lane]
     }
 
-    /// Records a request; `input` is the number in the switch of the input lane `lane`.
     #[inline]
     pub(crate) fn insert(
         &mut self,
@@ -102,7 +97,6 @@ impl Requests {
         self.requested.insert(port);
     }
 
-    /// Removes a granted request, and moves the pointer of its level past it.
     #[inline]
     pub(crate) fn grant(&mut self, port: usize, input: usize, switch: &SwitchPort) {
         let level = self.level_of(switch.base as usize + input);
@@ -123,8 +117,8 @@ impl Requests {
         self.levels[lane].into()
     }
 
-    /// Returns the number of the bit from which a round-robin search starts after input lane
-    /// `input` was served.
+    /// Returns the bit number from which a round-robin search starts after input lane `input` was
+    /// served.
     #[inline]
     pub(crate) fn after(&self, input: usize, switch: &SwitchPort) -> u16 {
         let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
@@ -141,8 +135,8 @@ impl Requests {
     }
 
     /// Selects, by round robin at the highest level, a requesting input lane that could be granted
-    /// a lane. Returns the winner by its number in the switch, and its grantable lanes. Lanes of
-    /// the switch are counted from `base` on.
+    /// a lane. Returns the winner, numbered within the switch, and its grantable lanes. The lanes
+    /// of the switch start at `base`.
     #[inline]
     pub(crate) fn winner(
         &self,
@@ -154,7 +148,6 @@ impl Requests {
         self.winner_from(pointers, port, base, grantable)
     }
 
-    /// Selects like [`Self::winner`], but with the given round-robin pointers, one for each level.
     #[inline]
     pub(crate) fn winner_from(
         &self,
@@ -194,8 +187,8 @@ impl Requests {
         highest
     }
 
-    /// First match in round-robin order from bit number `first` on. Lanes are given by their number
-    /// in the switch.
+    /// Returns the first match in round-robin order from bit number `first` on. Lanes are numbered
+    /// within the switch.
     #[inline]
     fn search<T>(
         &self,
@@ -218,7 +211,7 @@ impl Requests {
             return None;
         }
         let words = self.words_of(port);
-        // The word of the pointer is searched from the pointer on first, and its lower bits last.
+        // The pointer's word is searched from the pointer on first; its lower bits come last.
         let (mut number, mut mask) = (at, onward);
         for _ in 0..=words.len() {
             let mut bits = words[number] & mask;

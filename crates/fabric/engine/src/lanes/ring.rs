@@ -1,10 +1,10 @@
-//! Ring buffer of entries scheduled for future ticks, one slot per tick.
+//! Ring buffer of entries scheduled for future ticks, with one slot per tick.
 //!
 //! ```text
 //!   now ─► [ . ][ 5 9 ][ . ][ 2 ][ . ] ...      slots for the longest delay, rounded up to a power of two
 //! ```
 //!
-//! Invariant: nothing is scheduled further ahead than the length of the ring.
+//! Invariant: no entry is scheduled further ahead than the length of the ring.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
@@ -41,7 +41,7 @@ impl Ring {
         &self.slots[self.slot(tick)]
     }
 
-    /// Removes and returns due entries; [`Self::give_back`] reuses the memory of the vector.
+    /// [`Self::give_back`] reuses the vector's memory.
     #[inline]
     pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {
         let slot = self.slot(tick);

@@ -1,4 +1,4 @@
-//! Simulation: events between ticks, and the stages of a tick.
+//! Simulation loop: events between ticks, and the stages of a tick.
 
 use crate::Refusal;
 use crate::bits::Bits;
@@ -28,7 +28,6 @@ struct Simulation<S> {
     hosts: Hosts,
     stepper: S,
     counted: Bits,
-    /// Kept to reuse the allocation.
     counts: Vec<(ChannelId, ChannelCount)>,
     stepping: Stepping,
 }
@@ -161,8 +160,8 @@ impl SetUp {
         }
     }
 
-    /// Stages are compiled for each stepper: dynamic dispatch costs 2 % of the instructions of a
-    /// small fabric.
+    /// Stages are compiled for each stepper because dynamic dispatch costs 2 % of the instructions
+    /// on a small fabric.
     pub(crate) fn run<S: Stepper + 'static>(self, stepper: S) -> Box<dyn gingham_net::Simulation> {
         let Self { plan, lanes, layout, network, endpoints, stepping } = self;
         let mut simulation = Simulation {
@@ -240,7 +239,6 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Skips to the next tick with a possible event.
     #[inline(never)]
     fn fast_forward(&mut self) {
         let tick = self.context.clock.tick();
@@ -249,8 +247,8 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Ends a section; events at `time` come after it.
-    #[inline(never)] // `benches/bench.py` finds it by its name.
+    /// Ends a section. Events at `time` belong to the next section.
+    #[inline(never)] // `benches/bench.py` finds the function by its name.
     fn count_section(&mut self, time: u64) {
         let Self { context, network, stepper, counted, counts, .. } = self;
         stepper.collect_active(network);

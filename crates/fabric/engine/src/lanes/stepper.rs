@@ -5,13 +5,13 @@
 //!   Table (columns)   64 switches at a time, a bit each; state in columns
 //! ```
 //!
-//! Both agree with the oracle on the tick of every flit.
+//! Both steppers agree with the oracle on the tick of every flit.
 
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
 use crate::lanes::view::View;
 
-/// Switch stages of a tick, in the order of their calls.
+/// Switch stages of a tick, in calling order.
 pub(crate) trait Stepper: View {
     /// Stage 1.
     fn receive_credits(&mut self, network: &mut Network, tick: u64);
@@ -19,7 +19,6 @@ pub(crate) trait Stepper: View {
     /// Stage 5.
     fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
-    /// Sends the flits that hosts began to send in this tick.
     fn launch(&mut self, network: &mut Network, tick: u64);
 
     /// Stage 4.
@@ -31,24 +30,23 @@ pub(crate) trait Stepper: View {
     /// Stage 3.
     fn allocate_lanes(&mut self, network: &mut Network, context: &Context);
 
-    /// Puts due flits into buffers. Returns the number of flits to count as events.
+    /// Returns the number of flits to count as events.
     fn receive_flits(&mut self, network: &mut Network, tick: u64) -> u64;
 
-    /// First tick from `tick` on with a change of the stepper's own state.
+    /// Returns the first tick from `tick` on at which the stepper's own state changes.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
-    /// Whether packets store no path, because the stepper stores their hops.
+    /// Returns whether the stepper stores the hops of packets, so that packets store no path.
     fn has_hops(&self) -> bool;
 
     fn collect_active(&mut self, network: &mut Network);
 
-    /// Writes the positions of worms whose heads wait in a lane buffer.
     fn locate_worms(&self, network: &Network, context: &mut Context);
 
     fn assert_invariants(&self, network: &Network, context: &Context);
 }
 
-/// Per-port stepper; its state is in the network.
+/// Per-port stepper; its state is part of the network.
 #[derive(Debug)]
 pub(crate) struct Ports;
 

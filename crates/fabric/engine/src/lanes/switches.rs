@@ -1,7 +1,7 @@
-//! Switch ports: the input lanes that can cross, and routing of their heads.
+//! Switch ports: input lanes that can cross, and routing of their heads.
 //!
-//! Invariants: `sendable` marks the lanes that hold an output lane and whose buffer is not empty,
-//! `full` those whose output lane has no free space.
+//! Invariants: `sendable` marks the lanes that hold an output lane and have a nonempty buffer,
+//! `full` the lanes whose output lane has no free space.
 
 use crate::bits::Bits;
 use crate::lanes::allocation::OutputArbiters;
@@ -14,15 +14,13 @@ use crate::lanes::ring::Ring;
 use gingham_fairq::Head;
 use gingham_net::{PipelinePlan, Plan};
 
-/// Switches, apart from the lanes at both ends of their cables.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     ports: Vec<SwitchPort>,
-    /// Input ports that may have a flit that can cross.
+    /// Input ports that may have a flit ready to cross.
     pub(crate) crossing: Bits,
-    /// Output ports that may grant a lane; with cut-through also host ports, which never do.
+    /// Output ports that may grant a lane; with cut-through, also host ports, which never grant.
     pub(crate) allocating: Bits,
-    /// Input lanes whose head is being routed.
     pub(crate) heads: Ring,
     routing_cycles: u64,
     pub(crate) arbiters: Arbiters,
@@ -32,20 +30,19 @@ pub(crate) struct Switches {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchPort {
-    /// Departure ticks minus arrival ticks, summed over flits in the lane buffers; it may wrap.
+    /// Sum of departure ticks minus sum of arrival ticks, over flits in the lane buffers; may wrap.
     pub(crate) occupancy: u64,
-    /// First output lane at the other end, and ticks until a credit is received there.
     pub(crate) credit_lane: u32,
     pub(crate) credit_latency: u32,
-    /// First lane of the first port of its switch.
+    /// First lane of the switch.
     pub(crate) base: u32,
     pub(crate) sendable: u16,
     pub(crate) full: u16,
-    /// Lanes that may cross: all, or only the lane of the packet in progress.
+    /// Lanes that may cross: all lanes, or only the lane of the packet in progress.
     open: u16,
-    /// Lanes after the one served last.
+    /// Lanes after the last served lane.
     after: u16,
-    /// Input port of the switch after the port matched last with this output.
+    /// Input port of the switch after the port last matched with this output.
     pub(crate) pointer: u16,
     pub(crate) span: u16,
 }
@@ -53,7 +50,7 @@ pub(crate) struct SwitchPort {
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
-    /// Moves a flit of `lane` across. Returns whether another flit can cross.
+    /// Returns whether another flit can cross.
     #[inline]
     pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
         self.occupancy = self.occupancy.wrapping_add(tick);
@@ -116,7 +113,7 @@ impl Switches {
         !self.arbiters.are_default || self.outputs.is_some()
     }
 
-    /// Receives due flits; other stages see them from the next tick on.
+    /// Other stages see the flits from the next tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
             for lane in due {
@@ -145,7 +142,7 @@ impl Switches {
         }
     }
 
-    /// Schedules the routing of a head that is at the front from `tick` on.
+    /// Schedules the routing of a head that is at the front of its buffer from `tick` on.
     #[inline]
     pub(crate) fn read_head(&mut self, lane: usize, tick: u64) {
         self.heads.push(tick + 1 + self.routing_cycles, lane);
@@ -168,8 +165,6 @@ impl Switches {
         }
     }
 
-    /// Records that the output lane of `holder`, an input lane by its number in the switch of
-    /// `port`, has space.
     #[inline(never)]
     pub(crate) fn make_room(&mut self, port: usize, holder: u16) {
         let lane = self.ports[port].base as usize + usize::from(holder);
@@ -182,7 +177,6 @@ impl Switches {
         &mut self.ports[port]
     }
 
-    /// Moves the output's pointer past `input`, a port by its number in the switch.
     #[inline]
     pub(crate) fn match_output(&mut self, output: usize, input: u16) {
         self.ports[output].pointer = input + 1;

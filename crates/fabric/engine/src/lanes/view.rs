@@ -1,16 +1,14 @@
 //! View of ports and lanes between ticks, for counts, deadlock checks, congestion trees and
 //! invariants.
 //!
-//! The default methods read the network. A stepper with its own state of switch ports overrides
-//! them; the state of host ports is always in the network.
+//! The default methods read the network. A stepper that stores switch ports itself overrides them;
+//! the state of host ports is always in the network.
 
 use crate::lanes::layout::{NONE, SHIFT, number_of};
 use crate::lanes::network::Network;
 use std::fmt::Debug;
 
 pub(crate) trait View: Debug + Send + Sync {
-    // Counts.
-
     fn flits(&self, network: &Network, port: usize) -> u64 {
         network.links.port(port).flits
     }
@@ -23,21 +21,17 @@ pub(crate) trait View: Debug + Send + Sync {
         network.links.waited_ps(port, end_ps)
     }
 
-    /// Returns, for each switch port, the sum of the arrival ticks of flits from `tick` on, for
-    /// [`Self::occupancy`]. Empty if the stepper sums arrivals as they happen.
+    /// Returns, for each switch port, the sum of the arrival ticks of flits that arrive from `tick`
+    /// on, for [`Self::occupancy`]. Empty if the stepper sums arrivals as they happen.
     fn arrivals(&self, _tick: u64) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Departure ticks minus arrival ticks, summed over flits in the lane buffers of a switch port;
-    /// it may wrap.
     fn occupancy(&self, network: &Network, port: usize, _arrivals: &[u64]) -> u64 {
         network.switches.port(port).occupancy
     }
 
-    // Output lanes.
-
-    /// Credits of a lane; undefined if it ends at a host without backpressure.
+    /// Returns the credits of a lane; undefined if the channel ends at a host without backpressure.
     fn credit(&self, network: &Network, lane: usize) -> u16 {
         network.links.lane(lane).credit
     }
@@ -56,13 +50,10 @@ pub(crate) trait View: Debug + Send + Sync {
         is_held.then(|| base + usize::from(network.links.lane(lane).holder))
     }
 
-    // Input lanes.
-
     fn present(&self, network: &Network, lane: usize) -> u16 {
         network.buffers.lane(lane).present
     }
 
-    /// Number of flits of the first worm that have not left.
     fn left(&self, network: &Network, lane: usize) -> u32 {
         network.buffers.lane(lane).left
     }
@@ -73,7 +64,7 @@ pub(crate) trait View: Debug + Send + Sync {
         (out != NONE).then(|| base + usize::from(out))
     }
 
-    /// Input lanes whose output lane has no space, as bits.
+    /// Returns the input lanes whose output lane has no space, as bits.
     fn blocked(&self, network: &Network, port: usize) -> u16 {
         network.switches.port(port).full
     }
@@ -84,14 +75,10 @@ pub(crate) trait View: Debug + Send + Sync {
         lanes.map(|lane| (lane, network.requests.lanes_of(lane))).collect()
     }
 
-    // Channels.
-
-    /// Output lanes of credits that return from `tick` on, one entry per credit.
     fn returning_credits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.returning_credits().collect()
     }
 
-    /// Input lanes of flits that arrive from `tick` on, one entry per flit.
     fn arriving_flits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.arriving_flits().collect()
     }

@@ -1,5 +1,5 @@
-//! Blocked packets, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets
-//! of every lane buffer, of which only the first can move on, and packets that wait at hosts.
+//! Blocked packets, for congestion trees (`docs/concepts/timing.md`): the packets in every lane
+//! buffer, of which only the first can move on, and packets that wait at hosts.
 
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;
@@ -12,7 +12,6 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 
-/// Requested output port and lanes of each input lane.
 type Requested = BTreeMap<usize, (usize, u16)>;
 
 impl Waits<'_> {
@@ -49,8 +48,8 @@ impl Waits<'_> {
         }
     }
 
-    /// Onward lanes of the first packet on a lane; `None` if it is at a host and need not wait
-    /// there.
+    /// Returns the onward lanes of a lane's first packet; `None` if the packet is at a host and
+    /// need not wait there.
     fn onward_of_first(self, lane: usize, requested: &Requested) -> Option<Onward> {
         let (network, context) = (self.network, self.context);
         let port = lane >> SHIFT;
@@ -83,7 +82,8 @@ impl Waits<'_> {
         Some(self.asked(output, lanes, needed))
     }
 
-    /// Onward lanes of a packet that holds them: blocked are those with fewer credits than needed.
+    /// Describes the onward lanes of a packet that holds them. Lanes with fewer credits than needed
+    /// are blocked.
     fn held(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {
@@ -93,7 +93,7 @@ impl Waits<'_> {
         })
     }
 
-    /// Onward lanes of a packet without promised credits.
+    /// Describes the onward lanes of a packet without promised credits.
     fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {

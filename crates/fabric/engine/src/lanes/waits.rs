@@ -1,8 +1,8 @@
 //! Wait-for graph of lanes, for deadlock checks and invariants.
 //!
-//! An input lane whose head has a request waits for any of the lanes that it may take; one that
-//! holds an output lane without free space waits for the full buffer at its end. All others can
-//! move.
+//! An input lane whose head has a request waits for any of the permitted lanes. An input lane that
+//! holds an output lane without free space waits for the full buffer at the end of its channel. All
+//! other lanes can move.
 
 use crate::lanes::context::Context;
 use crate::lanes::hosts::Hosts;
@@ -23,7 +23,6 @@ pub(crate) struct Waits<'a> {
 
 #[derive(Clone, Debug)]
 struct Returning {
-    /// Output lane of each returning credit, ascending.
     lanes: Vec<usize>,
 }
 
@@ -95,7 +94,6 @@ impl Waits<'_> {
         self.buffer(self.network.links.opposite(output))
     }
 
-    /// Credits needed before a packet of `flits` flits is granted the lane.
     pub(crate) fn credits_to_be_given(self, lane: usize, flits: u32) -> u32 {
         let lane = u8::try_from(number_of(lane)).expect("lanes are few");
         let credits = self.context.lanes.credits_to_be_given(lane, flits.into());
@@ -112,7 +110,8 @@ impl Waits<'_> {
         credits.into()
     }
 
-    /// Wait for the buffer at the end of a full output lane, if that buffer is full too.
+    /// Returns the wait for the buffer at the end of a full output lane, if that buffer is full
+    /// too.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
         let output = self.view.held_by(self.network, lane).expect("a blocked lane holds another");
         self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
@@ -143,8 +142,9 @@ impl Waits<'_> {
         waits.map(Wait::Any)
     }
 
-    /// Wait of a packet for space in the pool of a host. Any packet of the pool must leave: the
-    /// wait is for the input lanes at the ends of the lanes that these packets use or may take.
+    /// Returns the wait of a packet for pool space at a host. Any packet leaving the pool ends the
+    /// wait, so the packet waits for the input lanes at the ends of all lanes that pool packets use
+    /// or may use.
     fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);
@@ -184,8 +184,7 @@ impl Waits<'_> {
                 == self.context.lanes.depths_flits[number_of(output)]
     }
 
-    /// Checks that credits are conserved and output lanes do not exceed their depth; slow, for
-    /// tests.
+    /// Slow; for tests.
     pub(crate) fn assert_invariants(self) {
         let (view, network, tick) = (self.view, self.network, self.context.clock.ticks_done());
         let mut on_wire = vec![0_u32; network.links.lane_count()];

@@ -5,12 +5,12 @@ use gingham_net::{Arrival, Packet, PipelinePlan, Plan, RouteState};
 use gingham_topology::NodeId;
 
 id_type!(
-    /// Index of a worm in flight; reused after its delivery.
+    /// Index of a worm in flight; reused after delivery.
     WormId
 );
 
 id_type!(
-    /// Index of a worm at an in-transit host; reused after it has left the host.
+    /// Index of a worm at an in-transit host; reused once the worm has left the host.
     InTransitId
 );
 
@@ -19,17 +19,17 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) flits: u32,
     pub(crate) route: RouteState,
-    /// Index of the first hop in the columns' paths, from its first switch on; 0 if unknown.
+    /// Index in the column stepper's paths, from the first switch on; 0 if unknown.
     pub(crate) hops: u32,
-    /// Start of its first flit at its source or last in-transit host, in ps.
+    /// Start of the first flit at the source or last in-transit host, in ps.
     pub(crate) began_ps: u64,
-    /// Time when its whole first flit arrived at its destination, in ps.
+    /// Time when the whole first flit arrived at the destination, in ps.
     pub(crate) head_arrived_ps: u64,
 }
 
 impl Worm {
-    /// Creates a worm whose first flit begins at `began_ps`; `first_node` is at the other end of
-    /// the host's cable.
+    /// Creates a worm whose first flit starts at `began_ps`; `first_node` is at the far end of the
+    /// host's cable.
     #[inline]
     fn new(
         plan: &Plan,
@@ -66,7 +66,8 @@ impl Worm {
 pub(crate) struct Worms {
     by_id: Vec<Worm>,
     free: Vec<WormId>,
-    /// Whether new worms store their path; if columns have the hops, paths are looked up again.
+    /// Whether worms store their paths; otherwise the column stepper has the hops, and paths are
+    /// looked up again when needed.
     keep_paths: bool,
 }
 
@@ -75,7 +76,7 @@ impl Worms {
         Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }
 
-    /// Adds a worm. Returns its id and its length in flits.
+    /// Returns the worm's id and its length in flits.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -97,7 +98,6 @@ impl Worms {
         WormId::new(self.by_id.len() - 1)
     }
 
-    /// Frees the id of a worm, which remains readable until the id is reused.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.by_id[id.index()]
