@@ -1,5 +1,5 @@
-//! Stages 2 and 3: routed heads make requests and outputs grant them lanes, as in
-//! [`crate::lanes::allocation`]. Heads are few and are handled one by one.
+//! Stages 2 and 3 of columns: routed heads make requests, and outputs grant lanes, as in
+//! [`crate::lanes::allocation`]. Heads are few, so they are handled one by one.
 
 use super::column::Column;
 use super::group::{Group, Head};
@@ -108,7 +108,6 @@ impl<const L: usize> Granting<'_, L> {
 }
 
 impl<const L: usize> Group<L> {
-    /// Records whether a head has no lane only for lack of credits.
     fn note_short(&self, column: &mut Column<L>, bit: usize) {
         let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
         let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));

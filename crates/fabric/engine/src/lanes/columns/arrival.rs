@@ -1,5 +1,4 @@
-//! Arrivals: due flits enter the lane buffers of switches; other stages see them from the next tick
-//! on.
+//! Arrivals at the lane buffers of switches. Other stages see the flits from the next tick on.
 
 use super::table::Table;
 use pulp::{Simd, WithSimd};

@@ -8,7 +8,7 @@ use gingham_net::{
     Decision, Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
 };
 
-/// Whether a condition rules out columns, the scenario keys responsible for it, and an explanation.
+/// Whether a condition rules out columns, the responsible scenario keys, and an explanation.
 type Row = (bool, &'static [&'static str], &'static str);
 
 pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
@@ -31,7 +31,7 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 8] {
             "hosts select paths by the credits of their switch",
         ),
         (
-            // All VC allocators behave alike with one lane.
+            // With a single lane, all VC allocators behave alike.
             plan.lanes.count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
             &["network.lanes.vc_allocator"],
             "network.lanes.vc_allocator is other than maximal",
@@ -125,7 +125,7 @@ fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
 
-/// Expected instructions of the per-port stepper divided by those of columns; `None` if the
+/// Returns the ratio of expected instructions, per-port stepper to columns; `None` if the
 /// difference is not worth a note.
 #[expect(
     clippy::cast_precision_loss,
@@ -141,30 +141,29 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_noted.then_some(factor.round() as u32)
 }
 
-/// Thresholds for a note on slow stepping: the ratio of expected instructions (per-port stepper to
-/// columns), and the instructions of a run that takes some seconds.
+/// Minimum ratio of expected instructions, per-port stepper to columns, for a note on slow
+/// stepping. The run must also need `LONG_RUN` instructions, some seconds of work.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
-/// Instructions that the per-port stepper needs for each flit that leaves a switch, and for each
-/// head in addition. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with one-flit
-/// packets takes 1,368.
+/// Instructions of the per-port stepper for each flit that leaves a switch; `COST_OF_HEAD` is the
+/// addition for each head. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with
+/// one-flit packets takes 1,368.
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
-/// Largest delay, in ticks, for which columns are used: their rings are scanned completely at the
-/// end of each section. With 65,535 cycles a mesh of 256 switches took 9.1 s with columns and 1.0 s
-/// per port.
+/// Largest delay, in ticks, for which columns are used, because their rings are scanned completely
+/// at the end of each section. With 65,535 cycles, a mesh of 256 switches took 9.1 s with columns
+/// and 1.0 s per port.
 const TICKS_AHEAD_MAX: u64 = 1_024;
 
-/// Instructions that columns save for each flit that leaves a switch, and for each head in
-/// addition. `benches/columns.py` measures these constants and those below with valgrind. In 26 of
-/// its 27 scenarios they select the stepper that needs fewer instructions; in the other one columns
-/// take 3 % more.
+/// Instructions that columns save for each flit that leaves a switch. `benches/columns.py` measures
+/// the constants from here on with valgrind. They select the stepper that needs fewer instructions
+/// in 26 of its 27 scenarios; in the other scenario, columns take 3 % more.
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 
-/// Fixed instructions of columns per tick, for each lane of a port and for each pair of ports.
+/// Fixed instructions of columns per tick, for each lane of a port.
 const COST_OF_LANE: f64 = 92.0;
 const COST_OF_PAIR: f64 = 18.0;
 

@@ -1,9 +1,8 @@
-//! Column: the ports with the same index at up to 64 switches, one bit for each switch.
+//! Column: the ports with the same index at up to 64 switches, with one bit per switch.
 //!
-//! Invariants, between ticks: `filled`, `credited` and `there` mark the nonzero counts. `full`
-//! marks the output lanes that are filled to their depth or, if flits take their credit at the
-//! crossbar, have no credit. `able` marks the input lanes that have a flit and hold an output lane
-//! with free space.
+//! Invariants between ticks: `filled`, `credited` and `there` mark the nonzero counts. `full` marks
+//! output lanes filled to their depth or, if flits take their credits at the crossbar, without
+//! credits. `able` marks input lanes that have a flit and hold an output lane with free space.
 
 use super::count::Count;
 use super::group::{RADIX_MAX, Row};
@@ -13,16 +12,16 @@ use crate::lanes::layout::NONE;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Column<const L: usize> {
-    // Output lanes, and the channels that begin there.
+    // Output lanes, and their channels.
     pub(crate) fill: Count<L>,
     pub(crate) credit: Count<L>,
     pub(crate) filled: [u64; L],
     pub(crate) credited: [u64; L],
     pub(crate) full: [u64; L],
     pub(crate) sent: [u64; L],
-    /// Lanes released in this tick that can be granted only from the next one on.
+    /// Lanes released in this tick that can be granted only from the next tick on.
     pub(crate) released: [u64; L],
-    /// Lanes after the one last served by the link.
+    /// Lanes after the lane last served by the link.
     pub(crate) link_after: [u64; L],
     pub(crate) to_host: u64,
     /// Channels that sent a flit since the network last collected this set.
@@ -38,18 +37,16 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) present: Count<L>,
     pub(crate) there: [u64; L],
     pub(crate) holds: [u64; L],
-    /// For each lane and output, the switches at which the lane holds an output lane of that
-    /// output.
+    /// For each lane and output, the switches at which the lane holds a lane of that output.
     pub(crate) towards: [Row; L],
     /// Lanes with a head that is being routed or has a request.
     pub(crate) heads: [u64; L],
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
     pub(crate) crossed: [u64; L],
-    /// Lanes after the one last served by the crossbar.
     pub(crate) input_after: [u64; L],
 
-    /// Bundles of parallel cables; `loose` has the ports of all other cables.
+    /// Bundles of parallel cables. `loose` marks the ports of all other cables.
     pub(crate) wires: Vec<Wire>,
     pub(crate) loose: u64,
     pub(crate) requests: Requests<L>,
@@ -59,21 +56,19 @@ pub(crate) struct Column<const L: usize> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
-    /// Index of the first lane of the port and of its peer, among all lanes.
     pub(crate) here: [u32; 64],
     pub(crate) there: [u32; 64],
-    /// Mask of the peer port's bit in its word.
     pub(crate) peer_bit: [u64; 64],
-    /// Words from the current ring slot to the first lane of the peer, in the slot after the delay.
+    /// Number of words from the current ring slot to the peer's first lane in the slot after the
+    /// delay.
     pub(crate) flit_offset: [u32; 64],
     pub(crate) credit_offset: [u32; 64],
     pub(crate) latency: [u32; 64],
     pub(crate) flits: [u64; 64],
-    /// Sum of the ticks at which flits were sent, except to hosts; it may wrap.
+    /// Sum of the ticks at which flits were sent to switches; may wrap.
     pub(crate) starts: [u64; 64],
-    /// Sum of the ticks at which flits left the lane buffers; it may wrap.
     pub(crate) departures: [u64; 64],
-    /// Sum of the end ticks minus the start ticks of waits for credits; it may wrap.
+    /// Sum of end ticks minus sum of start ticks of credit waits; may wrap.
     pub(crate) waited: [u64; 64],
 }
 
@@ -87,11 +82,10 @@ impl Cables {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Packets<const L: usize> {
-    /// Number of flits of the packet that have not left the input lane, and the output lane that it
-    /// holds (column in the group times `L`, plus lane).
+    /// Number of the packet's flits that have yet to leave the input lane. `out` is the output lane
+    /// held by the input lane: column in the group times `L`, plus lane.
     pub(crate) left: [[u32; 64]; L],
     pub(crate) out: [[u16; 64]; L],
-    /// Number of remaining flits of the packet in progress to a host, after its first flit.
     pub(crate) passing: [[u32; 64]; L],
 }
 
@@ -169,7 +163,8 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Channels with a flit in an output lane, or in front of one that lacks only credits.
+    /// Returns the channels with a flit in an output lane, or in front of an output lane that lacks
+    /// only credits.
     #[inline(always)]
     pub(crate) fn unsent(&self) -> u64 {
         let filled = self.filled.iter().fold(0, |any, lane| any | lane);

@@ -9,12 +9,11 @@
 //!   count       5 2 3 1
 //! ```
 //!
-//! Deep lanes add as many high planes as the deepest lane needs; these change only when a count
-//! reaches a multiple of 16 or drops below one.
+//! For deep lanes, all lanes have the high planes that the deepest lane needs. High planes change
+//! only when a count reaches a multiple of 16 or drops below it.
 //!
 //! Invariant: `beyond` marks the switches with a nonzero high plane.
 
-/// Number of planes that every lane has.
 const LOW: usize = 4;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +32,6 @@ impl<const L: usize> Count<L> {
         Self { low: [[0; L]; LOW], beyond: [0; L], high }
     }
 
-    /// Creates counts: `counts` for each lane in `switches`, and zero in all other switches.
     pub(crate) fn of_lanes(counts: &[u32], switches: u64) -> Self {
         let mut count = Self::up_to(counts);
         for (number, plane) in count.low.iter_mut().chain(&mut count.high).enumerate() {
@@ -77,7 +75,8 @@ impl<const L: usize> Count<L> {
         any
     }
 
-    /// Switches with equal counts in `self` and `other`, which must have as many planes.
+    /// Returns the switches with equal counts in `self` and `other`, which must have as many
+    /// planes.
     #[inline(always)]
     pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {
         debug_assert_eq!(self.high.len(), other.high.len(), "counts are of the same lanes");
@@ -110,8 +109,8 @@ impl<const L: usize> Count<L> {
     }
 }
 
-/// Adds `carry` to the planes, or subtracts it where `down` is set; leaves the overflow from the
-/// last plane in `carry`.
+/// Adds `carry` to the planes, or subtracts it where `down` is set; leaves the overflow of the last
+/// plane in `carry`.
 #[inline(always)]
 fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u64; L]) {
     for plane in planes {
@@ -148,8 +147,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Steps in which increments and decrements prevail in turn: counts pass through their whole
-    /// range and back.
+    /// Checks that counts pass through their whole range and back.
     fn assert_counts_match_plain_integers(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);

@@ -1,8 +1,8 @@
 //! Expected traffic per tick, estimated from the plan to select the stepper.
 //!
-//! All messages are assumed to have the mean length, the packets of a message to have equal
-//! lengths, and all paths to be used equally. A class that sends as much as it can uses the full
-//! rate of its hosts; no host sends more than one flit per tick.
+//! The estimate assumes that all messages have the mean length, the packets of a message are
+//! equally long, and all paths are used equally. A class with unlimited traffic uses the full rate
+//! of its hosts, but no host sends more than one flit per tick.
 
 use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
@@ -10,7 +10,7 @@ use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Moves {
     pub(super) flits: f64,
-    /// Number of head flits, which `flits` includes.
+    /// Number of head flits, which are included in `flits`.
     pub(super) heads: f64,
 }
 
@@ -33,7 +33,6 @@ fn hosts_sending(plan: &Plan) -> f64 {
     sends.into_iter().filter(|sends| *sends).count() as f64
 }
 
-/// Flits and heads per tick that all hosts of a class send.
 fn sent(plan: &Plan, lanes: &PipelinePlan, class: ClassId, passed: f64) -> Moves {
     let class_plan = &plan.classes[class.index()];
     let replies = replies_of_one(plan, lanes, class);
@@ -64,7 +63,7 @@ fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
     (payload_bytes / f64::from(longest)).ceil().max(1.0)
 }
 
-/// Messages per tick of a source that does not reply; infinite if it sends as much as it can.
+/// Infinite for unlimited traffic.
 #[expect(clippy::cast_precision_loss, reason = "ticks and messages are far fewer than 2^52")]
 fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -82,14 +81,14 @@ fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     }
 }
 
-/// Messages per tick of each host of a replying class. Replies to replies are not counted.
+/// Replies to replies are not counted.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f64> {
     let sources = &plan.classes[class.index()].sources;
     let replies = sources.first()?.replies()?;
     let asking = &plan.classes[replies.to.index()].sources;
     let asks = asking.iter().filter(|source| source.replies().is_none());
-    // A source that sends as much as it can is limited to one flit per tick.
+    // A source with unlimited traffic still sends at most one flit per tick.
     let of_one = |source: &SourcePlan| {
         messages(plan, lanes, source).min(1.0 / packet_flits(lanes, payload_mean_bytes(source)))
     };
@@ -100,10 +99,10 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     source.payload_mean_bytes().max(1.0)
 }
 
-/// Mean number of switches on a path from a sample of sources to all hosts.
+/// Returns the mean number of switches on a path from a sample of sources to all hosts.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
-    // No path leads to the port 0 of a switch.
+    // No path leads to port 0 of a switch.
     let hosts = || plan.fabric.endpoint_ids().filter(|end| plan.fabric.is_host_endpoint(*end));
     let step = hosts().count().div_ceil(SOURCES).max(1);
     let (mut passed, mut pairs) = (0, 0_usize);

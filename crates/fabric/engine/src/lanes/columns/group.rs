@@ -1,5 +1,5 @@
 //! Branch-free switch allocation for up to 64 switches at once: the separable, output-first,
-//! iterated allocator of [`crate::lanes::crossbar`].
+//! iterative allocator of [`crate::lanes::crossbar`].
 //!
 //! ```text
 //!   requested   input 0:  output 0 1 2 ...     a bit a switch: a lane of the input can send to the output
@@ -8,10 +8,10 @@
 //! ```
 //!
 //! Another iteration is needed only if an input received two grants: otherwise all grants were
-//! accepted, and every output with requests is matched. Allocators that take outputs by round robin
-//! ([`Allocator`]) differ in the grant that an input accepts, in the number of iterations, and in
-//! pointers, which may move only after the first iteration. With input-first allocators, each input
-//! requests only one output.
+//! accepted, and every output with requests is matched. Allocators that accept outputs by round
+//! robin ([`Allocator`]) differ in the grant that an input accepts, in the number of iterations,
+//! and in pointers, which may move only after the first iteration. With input-first allocators,
+//! each input requests only one output.
 //!
 //! Invariant: `towards` marks, for each lane that holds an output lane, the output of that lane.
 
@@ -24,7 +24,6 @@ pub(crate) const RADIX_MAX: usize = 16;
 
 pub(crate) type Row = [u64; RADIX_MAX];
 
-/// Up to 64 switches of similar radix.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
@@ -73,7 +72,7 @@ impl<const L: usize> Heads<L> {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     turn: Row,
-    /// Outputs that follow the last one matched, if inputs select outputs by round robin.
+    /// Outputs after the last matched output, if inputs select outputs by round robin.
     outputs_after: Row,
     requested: Row,
     matched: Row,
@@ -167,7 +166,7 @@ impl<const L: usize> Group<L> {
         any_able != 0
     }
 
-    /// Runs one iteration. Returns whether another is needed.
+    /// Returns whether another iteration is needed.
     #[inline(always)]
     fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>], by_output: bool) -> bool {
         let mut any_onward = [0; N];
@@ -201,8 +200,8 @@ impl<const L: usize> Group<L> {
 }
 
 impl Input {
-    /// Accepts the grant of one output for a lane, and leaves only that output in `grants`. Returns
-    /// the switches with more than one grant.
+    /// Accepts the grant of one output for a lane, and removes all other grants. Returns the
+    /// switches with more than one grant.
     #[inline(always)]
     fn accept<const N: usize, const L: usize>(
         &mut self,
@@ -247,8 +246,8 @@ impl Input {
     }
 }
 
-/// Bits set in more than one word. Each step halves the list: wide registers combine several words
-/// at once.
+/// Returns the bits that are set in more than one word. Each step halves the list, so that wide
+/// registers combine several words at once.
 #[inline(always)]
 fn several<const N: usize>(words: &[u64; N]) -> u64 {
     let (mut once, mut twice) = (*words, [0; N]);

@@ -1,5 +1,5 @@
-//! Stages 1 and 5: credits are received, and every channel takes a flit from one of its output
-//! lanes.
+//! Stages 1 and 5 of columns: credits are received, and every channel takes a flit from one of its
+//! output lanes.
 
 use super::column::Column;
 use super::paths::Paths;
@@ -94,7 +94,6 @@ impl<const L: usize> Table<L> {
         self.ejected = ejected;
     }
 
-    /// Unblocks the input lanes that hold an output lane with free space again.
     fn free(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         for number in freed.drain(..) {
@@ -147,7 +146,7 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Sends a flit on each channel that can send one, and receives the credits `due`. Returns the
+    /// Sends a flit on each channel that can send, and receives the credits `due`. Returns the
     /// channels that sent.
     #[inline(always)]
     fn traverse<const DEEP: bool>(

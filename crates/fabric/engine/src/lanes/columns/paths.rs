@@ -1,13 +1,13 @@
-//! Precomputed paths of host pairs, two bytes per hop: the only routing data that switches need for
-//! heads.
+//! Precomputed paths of host pairs, with two bytes per hop: the only routing data that switches
+//! need for heads.
 //!
 //! ```text
 //!   first   by pair    7                          index of the first hop, once a packet of the pair was routed
 //!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     output, by its column in the group, and permitted lanes
 //! ```
 //!
-//! A worm that arrives at a lane carries the index of its next hop (`Coming::hop`); its position is
-//! written back only for inspection and at its host. The hops of a pair are computed when its first
+//! A worm that arrives at a lane carries the index of its next hop (`Coming::hop`). Its position is
+//! written back only at its host and for inspection. The hops of a pair are computed when its first
 //! packet is routed. Networks with in-transit hosts or very many pairs do not use precomputed
 //! paths.
 
@@ -20,7 +20,7 @@ use crate::lanes::worms::Worm;
 use gingham_net::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Maximum number of entries of `first`: pairs of hosts times VC classes and paths.
+/// Maximum number of entries in `first`: host pairs times VC classes and paths.
 const PAIRS_MAX: usize = 1 << 20;
 
 const OUTPUT_BITS: u32 = 4;
@@ -29,11 +29,11 @@ const OUTPUT_BITS: u32 = 4;
 pub(crate) struct Paths {
     hosts: usize,
     vc_classes: usize,
-    /// Index of the first hop for each path, VC class, source and destination; 0 if not yet
+    /// Index of the first hop, for each path, VC class, source and destination; 0 if not yet
     /// computed.
     first: Vec<u32>,
     hops: Vec<u16>,
-    /// Distinct sets of lanes, to which hops refer by index.
+    /// Distinct lane sets, to which hops refer by index.
     choices: Vec<Lanes>,
 }
 
@@ -59,7 +59,7 @@ impl Paths {
         })
     }
 
-    /// Output that a routed head requests, by its column in the group, and the request.
+    /// Returns the output requested by a routed head (its column in the group), and the request.
     #[inline(always)]
     pub(crate) fn head(
         &mut self,
@@ -90,7 +90,6 @@ impl Paths {
         u16::try_from(hop - worm.hops).expect("a path has few hops")
     }
 
-    /// Writes the position of a worm, given its next hop.
     pub(crate) fn settle(&self, worm: &mut Worm, hop: u32) {
         worm.route.hops = Self::passed(worm, hop);
         if worm.route.hops > 0 {
@@ -99,7 +98,6 @@ impl Paths {
         }
     }
 
-    /// Finds the first hop of a worm at its first switch, and stores it in the worm.
     #[inline]
     fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
@@ -113,7 +111,7 @@ impl Paths {
         worm.hops
     }
 
-    /// Computes the hops of a worm. Returns the index of the first one.
+    /// Returns the index of the first hop.
     #[inline(never)]
     fn write(&mut self, worm: &Worm, plan: &Plan, (layout, places): (&Layout, &Places)) -> u32 {
         let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");
@@ -131,7 +129,6 @@ impl Paths {
         first
     }
 
-    /// Returns the index of `lanes` in `choices`, to which it is added if it is new.
     fn number_of(&mut self, lanes: Lanes) -> usize {
         let known = self.choices.iter().position(|choice| *choice == lanes);
         known.unwrap_or_else(|| {

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!   group     up to 64 switches of similar radix; a switch is a bit
-//!   column    the ports with one number of all switches of a group
+//!   column    equally numbered ports of all switches of a group
 //!   place     column and bit, as one number
 //! ```
 //!
-//! If the port numbers of the fabric fit into as many columns as the switches have ports, they
-//! select the column: all ports of one direction of a mesh, also at its edges, are one column, and
-//! all cables of a column connect switches at one distance in bits (`wires`). Otherwise the ports
-//! of a switch are numbered consecutively.
+//! If the port numbers of the fabric fit into as many columns as the switches have ports, a port's
+//! number selects its column. In a mesh, even at the edges, all ports of one direction then form a
+//! column, and all cables of a column connect switches at the same distance in bits (`wires`).
+//! Otherwise the ports of a switch are numbered consecutively.
 //!
-//! Invariants: all ports of a switch have one bit; their columns ascend with their numbers.
+//! Invariants: all ports of a switch have the same bit; their columns ascend with their numbers.
 
 use crate::lanes::layout::Layout;
 use crate::lanes::switches::SwitchPort;
@@ -65,8 +65,8 @@ impl Places {
         places
     }
 
-    /// Adds a group of switches, each given by its number of ports and its first port; `number`
-    /// returns the number of a port in the fabric.
+    /// Each switch is given by its number of ports and its first port. `number` returns the number
+    /// of a port in the fabric.
     fn add_group(&mut self, switches: &mut [(usize, usize)], number: impl Fn(usize) -> usize) {
         let first = self.columns();
         let radix = switches.last().map_or(0, |(span, _)| *span);
@@ -91,7 +91,6 @@ impl Places {
         self.ports.len() / 64
     }
 
-    /// Place of a switch port; `None` for the port of a host.
     #[inline]
     pub(crate) fn of_port(&self, port: usize) -> Option<Place> {
         let place = *self.of_port.get(port)? as usize;

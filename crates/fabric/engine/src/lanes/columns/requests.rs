@@ -6,8 +6,8 @@
 //!   free       [switch]  lanes without a holder                     holders[lane][switch]    holders of the others
 //! ```
 //!
-//! Invariants: `requested` marks the switches with a nonzero word; a lane is free or has a holder,
-//! and lanes that ports do not have are free.
+//! Invariants: `requested` marks the switches with a nonzero word; every lane is either free or has
+//! a holder; lanes that a port does not have are free.
 
 use super::group::{Head, Heads, RADIX_MAX};
 use crate::bits::members;
@@ -23,12 +23,12 @@ const LEVELS: usize = Priority::LEVELS as usize;
 pub(crate) struct Requests<const L: usize> {
     words: [[u64; 64]; WORDS_MAX],
     pub(crate) requested: u64,
-    /// Switches with a change since the port last granted all lanes that it could.
+    /// Switches with a change since the port last granted all lanes that it could grant.
     pub(crate) changed: u64,
     /// Requester after the last winner, for each level.
     pointers: [[u16; 64]; LEVELS],
     has_levels: bool,
-    /// Lanes without a holder; `lanes_after` has those that follow the last one granted.
+    /// Lanes without a holder. `lanes_after` is the set of lanes after the last granted lane.
     pub(crate) free: [u16; 64],
     lanes_after: [u16; 64],
     holders: [[u16; 64]; L],
@@ -65,9 +65,9 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Grants a lane by round robin to the requesters of the highest level among those that could
-    /// use a free lane; the lane is selected by round robin too. `can_be_given` returns the lanes
-    /// that can be granted to a head. With `PLAIN`, heads have no levels.
+    /// Grants a lane by round robin to a requester of the highest level that could use a free lane.
+    /// The lane is also selected by round robin, among the lanes that `can_be_given` permits for
+    /// the head. With `PLAIN`, heads have no levels.
     #[inline(always)]
     pub(crate) fn grant<const PLAIN: bool>(
         &mut self,
@@ -90,7 +90,7 @@ impl<const L: usize> Requests<L> {
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        // No input follows the last requests: the next search starts with the first input.
+        // After the requests of the last input, the next search starts with the first input.
         self.pointers[usize::from(level) % LEVELS][bit & 63] =
             narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
@@ -110,7 +110,6 @@ impl<const L: usize> Requests<L> {
         heads.filter(|head| lanes_for(head) != 0).map(|head| head.level).max()
     }
 
-    /// First requester, in round-robin order from `first` on, for which `found` returns a value.
     #[inline(always)]
     fn search<T>(&self, bit: usize, first: u16, found: impl Fn(usize) -> Option<T>) -> Option<T> {
         if Self::WORDS == 1 {
@@ -118,7 +117,7 @@ impl<const L: usize> Requests<L> {
             return askers.map(|asker| (usize::from(first) + asker) % 64).find_map(&found);
         }
         let first = usize::from(first);
-        // The word of the pointer is searched from the pointer on first, and its lower bits last.
+        // The pointer's word is searched from the pointer on first; its lower bits come last.
         let onward = u64::MAX << (first % 64);
         for turn in 0..=Self::WORDS {
             let number = (first / 64 + turn) % Self::WORDS;
@@ -136,7 +135,7 @@ impl<const L: usize> Requests<L> {
         None
     }
 
-    /// Requesters of the port, each as input times `L`, plus lane.
+    /// Returns the requesters of the port, each as input times `L`, plus lane.
     pub(crate) fn askers(&self, bit: usize) -> impl Iterator<Item = usize> {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
@@ -149,7 +148,6 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Column of the holding input in its group, and its lane.
     #[inline]
     pub(crate) fn holder(&self, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let holder = usize::from(self.holders[lane][bit & 63]);
@@ -225,12 +223,11 @@ mod tests {
             requests.insert(asker, 0);
         }
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((1, 0)));
-        // The other head of the higher level may take no other lane.
+        // The other head of the higher level may use no other lane.
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((0, 1)));
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), None);
     }
 
-    /// Requesters exceed the bits of a word: a search spans words.
     #[test]
     fn round_robin_spans_several_words() {
         let mut requests = Requests::<16>::new(false);

@@ -5,10 +5,10 @@
 //!   slot of tick t     column 0: lane 0 1 2 3   column 1: lane 0 1 2 3  ...  then words of host ports
 //! ```
 //!
-//! The number of slots and the words per slot are powers of two: an offset of some ticks and
-//! columns is then a single number ([`Ring::offset`]).
+//! The number of slots and the words per slot are powers of two, so that a single number
+//! ([`Ring::offset`]) represents a distance in ticks and columns.
 //!
-//! Invariant: nothing is scheduled further ahead than the length of the ring.
+//! Invariant: no entry is scheduled further ahead than the length of the ring.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
@@ -25,7 +25,6 @@ impl Ring {
         Self { words: vec![0; stride * count], stride, mask: slots - 1 }
     }
 
-    /// Index of the first word of a tick's slot.
     #[inline(always)]
     pub(crate) fn slot(&self, tick: u64) -> usize {
         #[expect(
@@ -36,7 +35,7 @@ impl Ring {
         slot * self.stride
     }
 
-    /// Number of words from the start of a slot to `word` in the slot `ticks` later.
+    /// Returns the number of words from the start of a slot to `word` in the slot `ticks` later.
     pub(crate) fn offset(&self, ticks: u32, word: usize) -> u32 {
         u32::try_from(self.slot(ticks.into()) + word).expect("rings have fewer than 2^32 words")
     }
@@ -73,7 +72,7 @@ impl Ring {
         (tick..=tick + self.mask).find(is_due)
     }
 
-    /// Returns each nonzero word from `tick` on: its tick, its index in the slot, and its bits.
+    /// Returns the tick, the index in the slot, and the bits of each nonzero word.
     pub(crate) fn iter(&self, tick: u64) -> impl Iterator<Item = (u64, usize, u64)> {
         let ticks = tick..=tick + self.mask;
         let of_tick =

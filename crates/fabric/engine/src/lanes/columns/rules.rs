@@ -1,4 +1,4 @@
-//! Rules of router variants for the column stepper, and the output lanes that can be granted.
+//! Rules of router variants for the column stepper, and output lanes that can be granted.
 
 use super::column::Column;
 use crate::lanes::layout::LANES;
@@ -8,13 +8,11 @@ use gingham_net::{Allocator, Crossbar, PipelinePlan, Reallocation};
 pub(crate) struct Rules {
     pub(crate) crossbar: Crossbar,
     pub(crate) allocator: Allocator,
-    /// Whether flits take credits when they cross the switch, rather than at the link.
     pub(crate) pays_at_crossing: bool,
-    /// Whether arriving credits trigger a new VC allocation.
     pub(crate) counts_credits: bool,
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
-    /// Lanes on which a packet starts only with credits for all its flits, as bits.
+    /// Bit set of lanes on which a packet starts only with credits for all its flits.
     cut_through: u16,
     depths: [u32; LANES],
 }
@@ -33,9 +31,9 @@ impl Rules {
         }
     }
 
-    /// Returns, for each free lane of an output, the longest packet, in flits, that can be granted
-    /// the lane. Only flits in the output lane still need credits: all other flits of earlier
-    /// packets have left.
+    /// Returns, for each free lane of an output, the length in flits of the longest packet that can
+    /// be granted the lane. Only flits in the output lane still need credits because all other
+    /// flits of earlier packets have left.
     pub(crate) fn most_flits<const L: usize>(&self, column: &Column<L>, bit: usize) -> [u32; L] {
         let to_host = column.to_host >> bit & 1 == 1;
         std::array::from_fn(|lane| {
@@ -60,13 +58,13 @@ impl Rules {
 }
 
 impl<const L: usize> Column<L> {
-    /// Switches without a credit for the next flit, for routers that take credits at the crossbar.
     #[inline(always)]
     pub(crate) fn unpaid(&self, lane: usize) -> u64 {
         !self.credited[lane] & !self.to_host
     }
 
-    /// Output lanes that were full and have space again: the link took a flit, or a credit arrived.
+    /// Returns the output lanes that were full and have space again, because the link took a flit
+    /// or a credit arrived.
     #[inline(always)]
     pub(crate) fn roomy(&self, rules: &Rules) -> [u64; L] {
         let mut roomy = [0; L];

@@ -22,10 +22,8 @@ use pulp::Arch;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostCable {
     bit: u64,
-    /// Words from the current ring slot to the first lane at the switch.
     offset: u32,
     pub(crate) latency: u32,
-    /// Sum of the ticks at which flits were sent; it may wrap.
     pub(crate) starts: u64,
 }
 
@@ -35,25 +33,23 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
     pub(crate) arch: Arch,
-    /// Words for each column and lane, then (credits only) for each 64 host ports and lane.
+    /// Due flits: one word for each column and lane. `credits` also has words for each 64 host
+    /// ports and lane.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
-    /// Heads being routed, for each column and lane.
     pub(crate) routing: Ring,
     routing_cycles: u64,
     pub(crate) paths: Option<Paths>,
     pub(crate) rules: Rules,
     pub(crate) has_levels: bool,
-    /// Whether some counts have high planes.
     pub(crate) is_deep: bool,
     pub(crate) output_depths: Count<L>,
-    /// Cables of the host ports, from `first_host` on.
     pub(crate) hosts: Vec<HostCable>,
-    /// Index of the first host port, and words of host ports.
+    /// Index of the first host port; `host_words` is the number of words of host ports.
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
     pub(crate) freed: Vec<usize>,
-    /// Output lanes through which a packet to a host begins or ends in this tick.
+    /// Output lanes on which a packet to a host starts or ends in this tick.
     pub(crate) ejected: Vec<(Place, usize)>,
 }
 
@@ -141,7 +137,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Slot for heads that reach the front of their lane at `tick`.
+    /// Returns the slot for heads that reach the front of their lane at `tick`.
     #[inline(always)]
     pub(crate) fn routed_at(&mut self, tick: u64) -> Slot<'_> {
         self.routing.at(tick + 1 + self.routing_cycles)
@@ -158,15 +154,14 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Column and lane of the input that holds an output lane.
     #[inline]
     pub(crate) fn holder(&self, number: usize, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let (input, from) = self.columns[number].requests.holder(lane, bit)?;
         Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
-    /// Whether `short_at_crossbar` is up to date, apart from flits that arrived since; always true
-    /// unless flits take their credits at the crossbar.
+    /// Returns whether `short_at_crossbar` is up to date, apart from flits that arrived since;
+    /// always true unless flits take their credits at the crossbar.
     fn is_short_known(&self) -> bool {
         let is_known = |&Span { first, radix }: &Span| {
             let columns = &self.columns[first..first + radix];
@@ -188,7 +183,7 @@ impl<const L: usize> Table<L> {
 }
 
 impl<const L: usize> Stepper for Table<L> {
-    /// Receives only the credits of hosts; those of switches are received in the next stage.
+    /// Receives only the credits of hosts. Credits of switches are received in the next stage.
     fn receive_credits(&mut self, network: &mut Network, tick: u64) {
         self.receive_host_credits(&mut network.links, tick);
     }
@@ -214,7 +209,7 @@ impl<const L: usize> Stepper for Table<L> {
         self.arch.dispatch(Granting { table: self, network });
     }
 
-    /// Returns 0, because flits are counted as events when they leave.
+    /// Returns 0 because flits are counted as events when they leave.
     fn receive_flits(&mut self, _: &mut Network, tick: u64) -> u64 {
         self.arch.dispatch(Arrivals { table: self, tick });
         0

@@ -1,4 +1,5 @@
-//! Stage 4: switch allocation, then traversal from input lanes to the output lanes that they hold.
+//! Stage 4 of columns: switch allocation, and traversal from input lanes to the output lanes that
+//! they hold.
 
 use super::column::Column;
 use super::group::{RADIX_MAX, Row};
@@ -61,8 +62,8 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Moves flits of one input port of every switch to their output lanes. Returns, for each lane,
-    /// the switches at which a tail crossed.
+    /// Moves flits from one input port of every switch to their output lanes. Returns, for each
+    /// lane, the switches at which a tail crossed.
     #[inline(always)]
     fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
         let column = &mut self.columns[first + input];
@@ -164,7 +165,6 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Updates `full` and blocks the holders of lanes that became full.
     #[inline(never)]
     fn fill_up(&mut self, number: usize, full: &[u64; L]) {
         for lane in 0..L {
@@ -179,7 +179,7 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// Returns, for each output, the switches at which all flits that wait to cross lack only credits.
+/// Returns, for each output, the switches at which all flits waiting to cross lack only credits.
 #[inline(always)]
 pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);
@@ -195,7 +195,7 @@ pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     }
     for (output, column) in columns.iter().enumerate() {
         let filled = column.filled.iter().fold(0, |any, lane| any | lane);
-        // If an output holds no flit, a blocked flit lacks a credit.
+        // If an output contains no flit, a blocked flit lacks a credit.
         unpaid[output] &= !paid[output] & !filled;
     }
     unpaid

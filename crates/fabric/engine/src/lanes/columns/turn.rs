@@ -1,7 +1,7 @@
-//! Branch-free round robin among the lanes of a port, in 64 switches at once.
+//! Branch-free round robin among the lanes of a port, for 64 switches at once.
 
-/// Selects a lane of each switch. `after` has the lanes after the one served last, and is updated
-/// in switches with a candidate.
+/// Selects a lane in each switch. `after` is the set of lanes after the last served lane, and is
+/// updated in switches with a candidate.
 #[inline(always)]
 pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]) -> [u64; L] {
     let first = first_in_turn(lanes, after);
@@ -21,7 +21,6 @@ pub(crate) fn first_in_turn<const N: usize>(of: &[u64; N], after: &[u64; N]) -> 
     first
 }
 
-/// Advances the round-robin pointer of the switches that served a lane.
 #[inline(always)]
 pub(crate) fn move_on<const N: usize>(after: &mut [u64; N], served: &[u64; N]) {
     let any = served.iter().fold(0, |any, one| any | one);

@@ -1,4 +1,4 @@
-//! View of the columns as ports and lanes, and checks of their invariants.
+//! Access to columns as ports and lanes, and checks of column invariants.
 
 use super::places::Place;
 use super::table::Table;
@@ -31,7 +31,7 @@ impl<const L: usize> View for Table<L> {
         };
         let column = &self.columns[column];
         let past_ps = network.links.ticks_ps(column.cables.waited[bit]);
-        // The start of a wait in progress is subtracted already.
+        // The start of a wait in progress is already subtracted.
         past_ps.wrapping_add(if column.waits >> bit & 1 == 1 { end_ps } else { 0 })
     }
 
@@ -46,7 +46,7 @@ impl<const L: usize> View for Table<L> {
         arrivals
     }
 
-    /// Computes the occupancy; arrivals are the flits sent minus those in flight.
+    /// Computes the occupancy. Arrivals are the flits sent minus the flits in flight.
     fn occupancy(&self, network: &Network, port: usize, arrivals: &[u64]) -> u64 {
         let Place { column, bit } = self.places.of_port(port).expect("a switch port has a place");
         let departures = self.columns[column].cables.departures[bit];
@@ -168,7 +168,6 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Updates worms whose heads are being routed or have not arrived.
     pub(crate) fn locate_worms(&self, network: &Network, context: &mut Context) {
         let Some(paths) = &self.paths else { return };
         for (port, Place { column, bit }) in self.places.iter() {
@@ -182,8 +181,8 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Returns the lane with a `number` in its group (column times `L`, plus lane); `column` is any
-    /// column of the group.
+    /// Returns the lane with the given `number` in its group (column times `L`, plus lane).
+    /// `column` is any column of the group.
     fn lane_in_group(&self, column: usize, number: usize, bit: usize) -> usize {
         let first = self.places.spans[self.places.group_of(column)].first;
         self.places.port(first + number / L, bit) << SHIFT | (number % L)

@@ -1,4 +1,4 @@
-//! Parallel cables from one column to another, whose flits and credits are moved by whole words.
+//! Parallel cables from one column to another. Whole words of their flits and credits move at once.
 //!
 //! ```text
 //!   column 1, +x    . 1 1 0 1 . . .        the switches at the other end are one bit further:
@@ -6,8 +6,8 @@
 //!   column 0, -x    1 1 0 1 . . . .        opposite rotation their credits
 //! ```
 //!
-//! Cables form a wire if enough of them lead to one column, with the same distance in bits and the
-//! same delay; all others are handled one by one.
+//! Cables form a wire if enough of them lead to one column, at the same distance in bits and with
+//! the same delay. All other cables are handled one by one.
 
 use super::column::Column;
 use crate::bits::members;
@@ -20,7 +20,6 @@ pub(crate) struct Wire {
     ports: u64,
     /// Distance from the bit of a port to the bit of its peer, modulo 64.
     rotation: u32,
-    /// Words from the current ring slot to the first lane at the other end.
     pub(crate) flit_offset: u32,
     pub(crate) credit_offset: u32,
 }
