@@ -1,4 +1,4 @@
-//! Time during which a channel's sender had something ready but no credits.
+//! Time during which a sender had a packet or flit ready but no credits.
 
 use gingham_kernel::Time;
 
@@ -17,7 +17,7 @@ impl CreditWait {
         }
     }
 
-    /// Total waiting time up to `end`, which is not before the last change, in ps.
+    /// Returns the total waiting time up to `end`, in ps. `end` must not precede the last change.
     pub(crate) fn until_ps(&self, end: Time) -> u64 {
         let lasting = |since: Time| end.as_ps().saturating_sub(since.as_ps());
         self.past_ps + self.since.map_or(0, lasting)

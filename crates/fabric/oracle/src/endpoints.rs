@@ -1,17 +1,17 @@
-//! Endpoints of the oracle: the state machines of `gingham-net`, which oracle and engine share, and
-//! a second implementation that predicts each of their decisions.
+//! Endpoints of the oracle: the state machines of `gingham-net`, shared by oracle and engine, and a
+//! second implementation that predicts each of their decisions.
 //!
 //! ```text
 //!   notice ──┬─► machines of gingham-net ─► packets, orders, marks ──┐
 //!            └─► audit: history ─► decision from the whole history ──┴─► equal, or a panic
 //! ```
 //!
-//! The [`Audit`] keeps lists of events instead of the machines' state, and computes each decision
-//! from them by the rules of `docs/concepts/timing.md`. It receives only notices, and draws from
-//! copies of the sources and random streams: it shares no state with the state machines.
+//! The [`Audit`] records lists of events instead of state, and computes each decision from these
+//! lists by the rules of `docs/concepts/timing.md`. It receives only notices, uses its own copies
+//! of sources and random streams, and shares no state with the state machines.
 //!
-//! The cost grows with the square of the history, hence only the first [`AUDITED_EVENTS`] notices
-//! and turns are checked.
+//! The cost grows with the square of the history, so only the first [`AUDITED_EVENTS`] notices and
+//! turns are checked.
 
 mod admission;
 mod audit;
@@ -49,7 +49,7 @@ use gingham_net::{Adapter, NetworkEvent, Next, Notice, Order, Packet, Plan, Turn
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// Number of events that are checked; this takes some seconds.
+/// Number of checked events, which takes some seconds.
 const AUDITED_EVENTS: u32 = 200_000;
 
 #[derive(Debug)]
@@ -68,12 +68,10 @@ impl Endpoints {
         Self { machines, audit, events_left: AUDITED_EVENTS, tally }
     }
 
-    /// Tally that all parts of the network share.
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Number of decisions of a family that were compared.
     pub(crate) fn audited(&self, family: Audited) -> u64 {
         self.tally.of(family)
     }
@@ -82,7 +80,7 @@ impl Endpoints {
         &self.machines
     }
 
-    /// State machines, for measurements and checkpoints only: no decision is made through them.
+    /// For measurements and checkpoints only: decisions must be audited.
     pub(crate) fn machines_mut(&mut self) -> &mut gingham_net::Endpoints {
         &mut self.machines
     }
@@ -99,7 +97,6 @@ impl Endpoints {
         self.machines.adapters()
     }
 
-    /// Returns the adapter of an endpoint after checking its groups.
     pub(crate) fn adapter(&self, endpoint: EndpointId) -> &Adapter {
         let adapter = self.machines.adapter(endpoint);
         if let Some(audit) = &self.audit {
@@ -108,7 +105,7 @@ impl Endpoints {
         adapter
     }
 
-    /// Counts an event. Returns the audit if the event is to be checked.
+    /// Counts an event. Returns the audit unless the number of audited events is used up.
     fn audit(&mut self) -> Option<&mut Audit> {
         match self.events_left.checked_sub(1) {
             Some(left) => self.events_left = left,
@@ -117,7 +114,6 @@ impl Endpoints {
         self.audit.as_deref_mut()
     }
 
-    /// Reports an event, and compares the marks and signals that result.
     pub(crate) fn notify(&mut self, now: Time, notice: Notice<'_>) {
         let expected = self.audit().and_then(|audit| audit.notice(now, &notice));
         match notice {
@@ -143,7 +139,8 @@ impl Endpoints {
         }
     }
 
-    /// Reports a packet that was read. Returns the channel to port 0, if it was diverted.
+    /// Reports a packet that a switch has read. Returns the channel to port 0 if the packet was
+    /// diverted.
     pub(crate) fn read(
         &mut self,
         now: Time,
@@ -163,7 +160,7 @@ impl Endpoints {
         event.apply(&mut self.machines);
     }
 
-    /// Removes and returns the next order; the audit checks that it was expected.
+    /// The audit checks that the order was expected.
     pub(crate) fn next_order(&mut self) -> Option<Order> {
         let order = self.machines.next_order();
         if let Some(audit) = &mut self.audit {

@@ -1,9 +1,9 @@
-//! Packets in flight, by id; ids of arrived packets are reused.
+//! Packets in flight, by id.
 
 use gingham_kernel::id_type;
 
 id_type!(
-    /// Id of a packet in flight; reused once it has arrived.
+    /// Id of a packet in flight; reused after arrival.
     InFlightId
 );
 

@@ -1,6 +1,6 @@
 //! Admission of streams (timing.md, admission; Yum et al. 2002, section 4.1).
 //!
-//! The list of reservations stands for the ledgers of all ends of links.
+//! A single list of reservations represents the ledgers at all link ends.
 
 use super::differ::{Audited, Tally};
 use super::weights::Weights;
@@ -9,19 +9,18 @@ use gingham_net::{AdmissionPlan, Plan, Signal, StreamId, StreamState, Weighing};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// End of a channel: the sending or the receiving node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
     Sender,
     Receiver,
 }
 
-/// A reservation that was neither released nor found expired.
+/// Reservation that was neither released nor found expired.
 #[derive(Clone, Copy, Debug)]
 struct Reservation {
     stream: StreamId,
     place: (ChannelId, End),
-    /// Time of the last packet of the stream there.
+    /// Time when the stream's last packet passed the channel end.
     renewed: Time,
 }
 
@@ -48,7 +47,6 @@ pub(super) struct Admission {
     pub(super) requests: Vec<Request>,
     reservations: Vec<Reservation>,
     weights: Option<Weights>,
-    /// Weight changes that follow from events since the last call.
     weighed: Vec<Weighing>,
 }
 
@@ -83,8 +81,6 @@ impl Admission {
     pub(super) fn take_weighed(&mut self) -> Vec<Weighing> {
         std::mem::take(&mut self.weighed)
     }
-
-    // Reservations.
 
     fn changed(&mut self, (channel, end): (ChannelId, End)) {
         let reserved = self.reserved((channel, end));
@@ -133,15 +129,13 @@ impl Admission {
         }
     }
 
-    // Adapter of the stream.
-
-    /// Whether the stream must not send, at present or at all.
+    /// Returns whether the stream may not send, either now or ever.
     pub(super) fn holds(&self, stream: StreamId) -> bool {
         let state = self.requests[stream.index()].state;
         !matches!(state, StreamState::Admitted | StreamState::Ended)
     }
 
-    /// Requests admission. Returns whether a probe is sent.
+    /// Returns whether a probe is sent.
     pub(super) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let has_room = self.reserve(stream, channel, now);
         let request = self.request(stream);
@@ -154,8 +148,8 @@ impl Admission {
         has_room
     }
 
-    /// Handles an answer; the host sends on `channel`, the next node on `first`. Returns the
-    /// release to send; a crashed host sends none.
+    /// Handles an answer. The host sends on the first of the two channels, the next node on the
+    /// second. Returns the release to send; a crashed host sends no release.
     pub(super) fn answered(
         &mut self,
         answer: Signal,
@@ -182,9 +176,7 @@ impl Admission {
         self.request(stream).state = StreamState::Ended;
     }
 
-    // Nodes on the path.
-
-    /// Reserves bandwidth at both ends for a probe, or returns the refusal.
+    /// Returns the refusal, if any.
     fn probed(&mut self, stream: StreamId, hop: Hop, now: Time) -> Option<Signal> {
         if !self.reserve(stream, hop.output, now) {
             return Some(Signal::Nack(stream, hop.output));
@@ -203,7 +195,7 @@ impl Admission {
                 refused.or_else(|| is_last.then_some(Signal::Ack(stream)))
             }
             Signal::Release(stream, refused) => {
-                // The previous node, an in-transit host, was the last with a reservation.
+                // The previous node, an in-transit host, was the last node with a reservation.
                 if hop.output == refused {
                     return Some(signal);
                 }
@@ -214,7 +206,6 @@ impl Admission {
         }
     }
 
-    /// Signal that an in-transit host sends on.
     pub(super) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, hop, now).unwrap_or(signal),
@@ -226,8 +217,8 @@ impl Admission {
         }
     }
 
-    /// Handles a data packet at a node: the last of a stream frees its reservations, others renew
-    /// them.
+    /// Handles a data packet at a node. The last packet of a stream frees its reservations; others
+    /// renew them.
     pub(super) fn passed(
         &mut self,
         stream: StreamId,
@@ -247,7 +238,7 @@ impl Admission {
         }
     }
 
-    /// Compares the requests and ledgers that the shared state machine reports.
+    /// Compares the requests and ledgers reported by the shared state machine.
     pub(super) fn check(&self, now: Time, machines: &gingham_net::Endpoints, tally: &Tally) {
         for (stream, (request, found)) in self.requests.iter().zip(machines.requests()).enumerate()
         {

@@ -1,4 +1,4 @@
-//! The audit: the history of a run as known from notices, and the decisions that follow from it.
+//! Audit: the history of a run as known from notices, and the decisions that follow from it.
 //!
 //! ```text
 //!   notice ─► history: messages, queues, posts, reservations, marks ─► expected orders, marks, signals
@@ -41,7 +41,7 @@ pub(super) struct Audit {
     number: usize,
     sources: Vec<Source>,
     crashes: Vec<NetworkEvent>,
-    /// For each endpoint, the number of messages created, dropped ones included.
+    /// Includes dropped messages.
     created: Vec<usize>,
     messages: Vec<Message>,
     /// Message that uses each packet slot, until the slot is reused.
@@ -50,13 +50,12 @@ pub(super) struct Audit {
     flows: Vec<FlowKey>,
     hosts: Vec<Host>,
     paths: Vec<SourceChooser>,
-    /// Token buckets of policed classes.
     buckets: BTreeMap<(EndpointId, ClassId), Bucket>,
     lanes: LaneDraws,
     /// Posted messages of each endpoint; empty without channel adapters.
     posting: Vec<Posting>,
     throttle: Throttle,
-    /// For each endpoint, whether congestion control holds it until it is woken.
+    /// Whether congestion control holds each endpoint until it is woken.
     held: Vec<bool>,
     woken: u64,
     marking: Marking,
@@ -141,7 +140,7 @@ impl Audit {
         }
     }
 
-    /// Records a notice. Returns the expected packet, if the endpoints may change it.
+    /// Records a notice. Returns the expected packet if the endpoints may change the packet.
     pub(super) fn notice(&mut self, now: Time, notice: &Notice<'_>) -> Option<Packet> {
         self.now = now;
         match notice {
@@ -238,7 +237,7 @@ impl Audit {
         }
     }
 
-    /// Acknowledges a data packet, alone or with earlier ones, if an acknowledgement is due.
+    /// Includes earlier packets, if an acknowledgement is due.
     fn acknowledge(&mut self, packet: &Packet) {
         let Some(flow) = packet.flow else { return };
         let class = self.flows[flow.index()].class;
@@ -261,7 +260,7 @@ impl Audit {
         self.orders.send(packet.source);
     }
 
-    /// Handles an acknowledgement at the source; the flow may send if its window opens.
+    /// The flow may send if its window opens.
     fn acknowledged(&mut self, ack: &Packet, packets: u32, is_marked: bool) {
         let host = &mut self.hosts[ack.destination.index()];
         let queue = host.queues.iter_mut().find(|queue| queue.flow == ack.flow);
@@ -291,7 +290,7 @@ impl Audit {
         }
     }
 
-    /// Handles a data packet; replies follow the last one of its message.
+    /// Replies follow the last packet of a message.
     fn data_received(&mut self, slot: MessageSlot, packet: &Packet) {
         let index = self.message_in(slot);
         let message = &mut self.messages[index];
@@ -331,7 +330,7 @@ impl Audit {
         self.orders.send(reply.endpoint);
     }
 
-    /// Wakes an endpoint for counts, posts and replies, in this order.
+    /// Handles counts, posts and replies, in this order.
     fn endpoint_woken(&mut self, endpoint: EndpointId) {
         let now = self.now;
         self.orders.woken(endpoint, now);
@@ -357,7 +356,7 @@ impl Audit {
         }
     }
 
-    /// Adds the number of full send buffers to that of full buffers between switches.
+    /// Adds the number of full send buffers to the number `full` of full buffers between switches.
     fn gathered(&mut self, full: u64) {
         let full = full + self.posting.iter().filter(|of| of.is_full()).count() as u64;
         let Throttle::SelfTuned(of) = &mut self.throttle else { return };
@@ -389,7 +388,6 @@ fn buckets(plan: &Plan) -> BTreeMap<(EndpointId, ClassId), Bucket> {
     buckets
 }
 
-/// Returns a packet without a message, in response to `on`, with its class and priority.
 fn without_message(
     content: Content,
     (source, destination): (EndpointId, EndpointId),

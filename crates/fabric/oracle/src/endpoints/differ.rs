@@ -1,5 +1,4 @@
-//! Compares the decisions of the shared state machines with those expected by the audit, and counts
-//! them.
+//! Comparison of the shared state machines' decisions with the audit's expectations.
 
 use gingham_kernel::Time;
 use gingham_net::Packet;
@@ -7,24 +6,24 @@ use std::fmt::{Debug, Display};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Family of decisions that the audit compares with its own.
+/// Family of decisions compared by the audit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Audited {
-    /// Packet that an endpoint starts, or the time when it may start one.
+    /// Packet that an endpoint starts, or the time when it may start a packet.
     Turn,
     /// Candidate of a group, before a lane is known.
     Candidate,
     /// Groups of VC classes, groups with waiting packets, and whether any group has a packet ready.
     Groups,
-    /// Packets that wait at an endpoint, for congestion trees.
+    /// Packets waiting at an endpoint, for congestion trees.
     Waiting,
-    /// Order of the endpoints to the network.
+    /// Order from the endpoints to the network.
     Order,
     /// Mark, signal and destination of a packet that a switch has read.
     Read,
     /// Mark of a packet that a switch forwards.
     Forwarded,
-    /// Signal of a packet that an in-transit host sends on.
+    /// Signal of a packet that an in-transit host forwards.
     SentOn,
     /// Destination of a reply.
     Reply,
@@ -32,9 +31,9 @@ pub enum Audited {
     Woken,
     /// Requests and reserved bandwidth of admission control.
     Admission,
-    /// Output that a head selects under adaptive routing.
+    /// Output selected by a head under adaptive routing.
     Output,
-    /// Ejection, order and space of packets in an in-transit host.
+    /// Ejection, order and pool space of packets at an in-transit host.
     InTransitHost,
 }
 
@@ -57,8 +56,8 @@ impl Audited {
     ];
 }
 
-/// Number of decisions of each family that were compared and found equal. The parts of a network
-/// share one tally.
+/// Number of decisions of each family that were compared and found equal; shared by all parts of a
+/// network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(Arc<[AtomicU64; Audited::ALL.len()]>);
 
@@ -71,7 +70,7 @@ impl Tally {
         self.0[family as usize].load(Ordering::Relaxed)
     }
 
-    /// Counts a decision; panics if it differs from the expected one.
+    /// Counts a decision. Panics if the decision differs from the expected one.
     #[track_caller]
     pub(super) fn check<T: PartialEq + Debug>(
         &self,
@@ -89,7 +88,6 @@ impl Tally {
         self.count(family);
     }
 
-    /// Counts a packet that a notice may have changed; panics if it differs from the expected one.
     #[track_caller]
     pub(super) fn check_packet(
         &self,

@@ -1,4 +1,4 @@
-//! Adapter of an endpoint: its queues, its packets without a message, and the choice among them
+//! Endpoint adapter: its queues, its packets without a message, and the choice among them
 //! (timing.md, flows: turns).
 
 use super::message::MessageIndex;
@@ -16,9 +16,8 @@ pub(super) struct Other {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pick {
-    /// The next packet of the first message of this queue.
+    /// Next packet of the queue's first message.
     Queue(usize, MessageIndex),
-    /// A packet without a message, by its index.
     Other(usize),
     /// No packet may start before this time.
     At(Time),
@@ -27,9 +26,8 @@ pub(super) enum Pick {
 
 #[derive(Clone, Debug)]
 pub(super) struct Host {
-    /// Lane sets, ascending.
     pub(super) groups: Vec<LaneSet>,
-    /// First lanes of each VC class.
+    /// Permitted lanes of each VC class on the first channel.
     lanes: Vec<LaneSet>,
     pub(super) queues: Vec<Queue>,
     pub(super) others: Vec<Other>,
@@ -43,7 +41,7 @@ impl Host {
         Self { groups, lanes, queues: Vec::new(), others: Vec::new() }
     }
 
-    /// Group of a VC class; packets with equal first lanes share one.
+    /// Classes with equal first lanes share a group.
     pub(super) fn group_of(&self, vc_class: VcClass) -> usize {
         let lanes = self.lanes[usize::from(vc_class.0)];
         self.groups.iter().position(|group| *group == lanes).expect("every lane set has a group")
@@ -61,7 +59,7 @@ impl Host {
         self.others.iter().position(is_next)
     }
 
-    /// Queues with a packet and an open window, in the order in which they take turns.
+    /// Returns the queues with a packet and an open window, in the order of their turns.
     pub(super) fn ring(&self, group: usize, level: usize) -> Vec<usize> {
         let mut ring: Vec<(usize, usize)> = Vec::new();
         for (place, queue) in self.queues.iter().enumerate() {
@@ -75,7 +73,7 @@ impl Host {
         ring.into_iter().map(|(_, place)| place).collect()
     }
 
-    /// Whether a group has a packet that window and rate limit permit to start at `now`.
+    /// Returns whether a group has a packet that window and rate limit permit to start at `now`.
     pub(super) fn has_ready(&self, group: usize, now: Time) -> bool {
         levels().any(|level| {
             let may_go = |place: usize| self.queues[place].state().earliest <= now;

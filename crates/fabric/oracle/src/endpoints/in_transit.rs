@@ -1,4 +1,4 @@
-//! In-transit host that computes each decision again from the list of its packets (timing.md,
+//! In-transit host that recomputes each decision from the list of its packets (timing.md,
 //! in-transit hosts).
 
 use super::differ::{Audited, Tally};
@@ -13,7 +13,8 @@ struct Held<P> {
     bytes: u64,
     head: Time,
     is_spilled: bool,
-    /// Time when the packet is ready; `None` while the tail of a spilled packet has not arrived.
+    /// Time when the packet can be re-injected; `None` while the tail of a spilled packet has not
+    /// arrived.
     ready: Option<Time>,
     has_begun: bool,
 }
@@ -23,7 +24,6 @@ pub(crate) struct InTransitHost<P> {
     machine: gingham_net::InTransitHost<P>,
     plan: InTransitPlan,
     tally: Tally,
-    /// Packets in the order of ejection.
     held: Vec<Held<P>>,
 }
 
@@ -71,7 +71,8 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         let found = self.machine.take_in(packet, group, bytes, head, now);
         let is_spilled = self.used_bytes() + bytes > self.plan.pool_bytes;
         let is_stopped = is_spilled && self.plan.when_full == WhenFull::Stop;
-        // T_d counts from the arrival of the head, and T_r from its end, or from the ejection.
+        // T_d runs from the arrival of the head. T_r runs from the end of T_d, or from the ejection
+        // if that is later.
         let known = (head + self.plan.detection).max(now);
         let ready = (!is_spilled).then(|| known + self.plan.programming);
         let expected = (!is_stopped).then_some((is_spilled, ready));
@@ -104,7 +105,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Packet that became ready first, by `now`; the first ejected if several did.
+    /// In a tie, returns the packet ejected first.
     fn first_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let waiting = self.held.iter().filter(|of| of.group == group && !of.has_begun);
         let ready = waiting.filter_map(|of| Some((of.packet, of.ready?)));
@@ -134,7 +135,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Releases the space of a packet. Returns whether it occupied any.
+    /// Returns whether the packet occupied pool space.
     pub(crate) fn release(&mut self, packet: P, taken: &TakenIn) -> bool {
         let found = self.machine.release(taken);
         let place = self.held.iter().position(|of| of.packet == packet);

@@ -1,4 +1,4 @@
-//! A message, with everything that happened to it.
+//! Message with its history.
 
 use gingham_kernel::Time;
 use gingham_net::traffic::StreamPart;
@@ -6,14 +6,14 @@ use gingham_net::{ClassId, FlowId, MessageNumber, Packet, Plan, Priority, Segmen
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
-/// Index of a message in the order of creation.
 pub(super) type MessageIndex = usize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) number: MessageNumber,
     pub(super) class: ClassId,
-    /// Class that determines priority, packets and flow; another class if the message is demoted.
+    /// Class that determines priority, packets and flow; a different class if the message is
+    /// demoted.
     pub(super) sent_as: ClassId,
     pub(super) source: EndpointId,
     pub(super) destination: EndpointId,
@@ -22,9 +22,7 @@ pub(super) struct Message {
     pub(super) flow: Option<FlowId>,
     pub(super) part: Option<StreamPart>,
     pub(super) vc_class: VcClass,
-    /// Payload sizes of started packets, in order.
     pub(super) started_bytes: Vec<u32>,
-    /// Number of packets whose tails have left.
     pub(super) left: usize,
     pub(super) arrived_bytes: u32,
 }
@@ -47,7 +45,6 @@ impl Message {
         self.unsent_bytes().min(self.longest_bytes(plan))
     }
 
-    /// Maximum payload of a packet on the route (timing.md, a host, packets).
     fn longest_bytes(&self, plan: &Plan) -> u32 {
         let class = &plan.classes[self.sent_as.index()];
         let switches = plan.switches(self.source, self.destination).max(1);
@@ -82,7 +79,6 @@ impl Message {
         self.arrived_bytes == self.payload_bytes
     }
 
-    /// Packet that starts next, with the content and path set of `of`.
     pub(super) fn next_packet(&self, plan: &Plan, of: Packet) -> Packet {
         let payload_bytes = self.next_bytes(plan);
         let is_last = payload_bytes == self.unsent_bytes();

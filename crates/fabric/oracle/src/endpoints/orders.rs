@@ -1,4 +1,4 @@
-//! Orders that the audit expects, until the network carries them out.
+//! Orders that the audit expects until the network carries them out.
 
 use gingham_kernel::Time;
 use gingham_net::{Order, Weighing};
@@ -7,10 +7,9 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
     expected: Vec<Order>,
-    /// Ordered wake-ups that are still due; a second, equal order is neither required nor
+    /// Ordered wake-ups that are still due; an equal second order is neither required nor
     /// forbidden.
     wakes: Vec<(EndpointId, Time)>,
-    /// Number of weights that a probe may order, with any value.
     free_weights: u64,
 }
 
@@ -34,7 +33,7 @@ impl Orders {
         self.expected.push(Order::Gather);
     }
 
-    /// Expects an order to set a weight; it replaces a pending order for the lane.
+    /// Expects an order to set a weight, which replaces a pending order for the lane.
     pub(super) fn weigh(&mut self, weighing: Weighing) {
         let lane = |of: Weighing| (of.channel, of.place, of.lane);
         self.expected.retain(
@@ -51,7 +50,7 @@ impl Orders {
         self.wakes.retain(|(of, at)| *of != endpoint || *at > now);
     }
 
-    /// Checks an order that is carried out; `None` ends the orders of a notice.
+    /// `None` ends the orders after a notice.
     pub(super) fn carry_out(&mut self, now: Time, order: Option<Order>) {
         let at = now.as_ps();
         let Some(order) = order else {

@@ -1,7 +1,7 @@
 //! Posted messages: credits, attempts and copies (timing.md, posting).
 //!
-//! The free credits of a pool are all its credits minus those of accepted posts that have not
-//! returned theirs.
+//! A pool's free credits are its total minus the credits of accepted posts that have not been
+//! returned.
 
 use super::message::MessageIndex;
 use gingham_kernel::{Span, Time};
@@ -11,7 +11,6 @@ use gingham_net::{
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Messages that share credits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pool {
     Buffer,
@@ -39,11 +38,10 @@ pub(super) struct Post {
 #[derive(Clone, Debug)]
 struct Posted {
     post: Post,
-    /// Pool and its number of credits; `None` if the message needs no credit.
+    /// Credit pool and its size; `None` if the message needs no credit.
     pool: Option<(Pool, usize)>,
-    /// Interval between attempts; `None` if it waits for a credit instead.
+    /// Interval between attempts; `None` if the message waits for a credit instead.
     period: Option<Span>,
-    /// Position in the order of acceptance.
     accepted: Option<usize>,
     has_returned: bool,
     copy: CopyState,
@@ -56,7 +54,6 @@ enum CopyState {
     Done,
 }
 
-/// Work due at a later time, kept in the order of scheduling.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     at: Time,
@@ -133,7 +130,7 @@ impl Posting {
         }
     }
 
-    /// Starts to copy the accepted message of highest priority, the first accepted if several,
+    /// Starts to copy the accepted message of the highest priority (in a tie, the first accepted),
     /// unless a copy is in progress.
     fn begin_copy(&mut self, dma: DmaPlan, now: Time) {
         if self.posts.iter().any(|of| of.copy == CopyState::Begun) {
@@ -160,7 +157,7 @@ impl Posting {
         self.effects.push_back(Effect::WakeAt(at));
     }
 
-    /// Passes the credit of a message whose last tail has left to the first waiting message.
+    /// Passes the credit of a message that has left completely to the first waiting message.
     pub(super) fn left(&mut self, message: MessageIndex, now: Time) {
         let place = self.posts.iter().position(|of| of.post.message == message);
         let place = place.expect("what has left was posted");
@@ -174,7 +171,6 @@ impl Posting {
         self.schedule_attempt(pool, now);
     }
 
-    /// Refused posts of a pool that are attempted again, in the order of creation.
     fn retries(&self, pool: (Pool, usize)) -> Vec<(usize, Time, Span)> {
         let retries = |(place, of): (usize, &Posted)| {
             let is_refused = of.accepted.is_none() && of.pool == Some(pool);
@@ -183,7 +179,6 @@ impl Posting {
         self.posts.iter().enumerate().filter_map(retries).collect()
     }
 
-    /// Schedules the next attempt, if a credit is free and no earlier attempt is scheduled.
     fn schedule_attempt(&mut self, pool: (Pool, usize), now: Time) {
         if self.free(pool) == 0 {
             return;
@@ -199,7 +194,6 @@ impl Posting {
         }
     }
 
-    /// Does all work that is due, in the order of time, then of scheduling.
     pub(super) fn woken(&mut self, now: Time) {
         loop {
             let due = (0..self.work.len()).filter(|place| self.work[*place].at <= now);
@@ -216,7 +210,6 @@ impl Posting {
         }
     }
 
-    /// Accepts refused messages whose attempt is due, while credits are free.
     fn attempt(&mut self, pool: Pool, now: Time) {
         let of_pool = self.posts.iter().filter_map(|of| of.pool).find(|(of, _)| *of == pool);
         let pool = of_pool.expect("posts of the pool were refused");

@@ -14,13 +14,13 @@ pub(super) struct Control {
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     plan: Arc<Plan>,
-    /// Numbers of packets: received, received by hosts from hosts, control packets read, and
-    /// packets received at ports 0.
+    /// Total number of received packets. The next three counters are packets received by hosts from
+    /// hosts, control packets read, and packets received at ports 0.
     received: u64,
     between_hosts: u64,
     read: u64,
     at_ports_0: u64,
-    /// Former destinations of diverted packets, for each port 0, in the order of arrival.
+    /// Original destinations of diverted packets at each port 0, in arrival order.
     diverted: BTreeMap<EndpointId, Vec<EndpointId>>,
 }
 
@@ -40,7 +40,7 @@ impl Probe {
         }
     }
 
-    /// Control packets sent in response to a packet, and whether a weight is ordered.
+    /// Returns the control packets sent in response to a packet, and whether a weight is ordered.
     pub(super) fn received(&mut self, packet: &Packet) -> (Vec<Control>, bool) {
         let Some(of) = self.plan.probe else { return (Vec::new(), false) };
         self.received += 1;
@@ -71,7 +71,6 @@ impl Probe {
         (controls, weighs)
     }
 
-    /// Port 0 to which a packet is diverted, if it is.
     pub(super) fn read(&mut self, input: ChannelId, packet: &Packet) -> Option<EndpointId> {
         let (fabric, of) = (&self.plan.fabric, self.plan.probe?);
         let port_0 = fabric.port_0(fabric.target(input).node)?;

@@ -1,5 +1,4 @@
-//! Queue of an adapter: that of a flow, or the shared one of a group and priority (timing.md,
-//! flows).
+//! Adapter queue of a flow, or shared queue of a group and priority (timing.md, flows).
 
 use super::message::MessageIndex;
 use super::response::{self, Limits};
@@ -9,17 +8,14 @@ use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// A message joins.
     Queued,
-    /// A packet starts, the last of its message or not.
+    /// A packet starts; `is_last` marks the last packet of its message.
     Started { payload_bytes: u32, is_last: bool },
-    /// An acknowledgement arrives.
     Acknowledged { packets: u32, is_marked: bool },
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Event {
-    /// Sequence number of the event in the run.
     number: usize,
     now: Time,
     what: What,
@@ -27,15 +23,15 @@ struct Event {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct State {
-    /// Number of messages with packets that have not started.
     pub(super) messages: usize,
-    /// Packets started and not acknowledged; 0 unless all packets are acknowledged.
+    /// Number of packets started but not acknowledged; always 0 unless all packets are
+    /// acknowledged.
     pub(super) in_flight: u32,
     pub(super) limits: Limits,
-    /// Earliest start of the next packet that rate limit and gap permit.
+    /// Earliest start of the next packet under the rate limit and gap.
     pub(super) earliest: Time,
-    /// Number of the event since which the queue has had a packet and an open window but has sent
-    /// none; it gives the order of turns.
+    /// Number of the event after which the queue has continuously had a packet and an open window
+    /// but sent no packet; determines the order of turns.
     pub(super) joined: Option<usize>,
 }
 
@@ -84,7 +80,7 @@ impl Queue {
         &self.state
     }
 
-    /// Whether a packet waits because the window is closed.
+    /// Returns whether a packet waits because the window is closed.
     pub(super) fn is_shut(&self) -> bool {
         self.state.messages > 0 && self.state.joined.is_none()
     }
@@ -142,8 +138,8 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
     if counts { started - acknowledged } else { 0 }
 }
 
-/// Earliest start after a packet that starts at `now`: by the rate limit
-/// `now + ceil(refill payload / 65536)`, and not before `now + gap`; `None` without limits.
+/// Returns the earliest start after a packet that starts at `now`: the later of `now + ceil(refill
+/// payload / 65536)` (rate limit) and `now + gap`; `None` without limits.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
     let by_rate_limit = limits.refill.map(|refill| {
         let parts = u128::from(refill.as_ps()) * u128::from(payload_bytes);

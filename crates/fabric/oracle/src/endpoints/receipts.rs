@@ -5,14 +5,13 @@ use gingham_net::{Acknowledged, FlowId};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receipts {
-    /// Flow of each arrived packet, in order, and whether it was marked.
+    /// Flow of each arrived packet, in order, and whether the packet was marked.
     arrived: Vec<(FlowId, bool)>,
-    /// For each acknowledgement: the flow, the number of packets arrived so far, and the time.
+    /// Flow, number of packets arrived so far, and time of each acknowledgement.
     acknowledged: Vec<(FlowId, usize, Time)>,
 }
 
 impl Receipts {
-    /// Returns how many packets are acknowledged now, and how many are marked.
     pub(super) fn arrive(
         &mut self,
         flow: FlowId,

@@ -1,7 +1,7 @@
-//! Responses of a flow, as formulas over the starts and acknowledgements of its packets
+//! Congestion responses of a flow, as formulas over the starts and acknowledgements of its packets
 //! (congestion.md, how flows respond to marks).
 //!
-//! All events are applied again after each new one. Floating-point operations are in the order of
+//! All events are applied again after each new event. Floating-point operations are in the order of
 //! the formulas in `gingham_net`'s documentation.
 
 mod becn;
@@ -16,25 +16,23 @@ use gingham_net::{REFILL_BYTES, Response};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Limits {
     pub(super) window_packets: u32,
-    /// Time in which [`REFILL_BYTES`] bytes may start; `None` if unlimited.
+    /// Time in which [`REFILL_BYTES`] bytes may start; `None` for an unlimited rate.
     pub(super) refill: Option<Span>,
-    /// Minimum time between the starts of packets of any length.
+    /// Minimum time between packet starts, for packets of any length.
     pub(super) gap: Span,
 }
 
 pub(super) trait Law {
     fn marked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// Handles an acknowledgement without a mark, for one of its packets.
+    /// Called once for each packet acknowledged without a mark.
     fn unmarked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// Handles the end of a round trip of `packets` packets.
     fn round_trip(&mut self, _trip: Span, _packets: u32, _limits: &mut Limits, _now: Time) {}
 
     fn starts(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
 }
 
-/// `fixed`: limits that never change.
 struct Constant;
 
 impl Law for Constant {}
@@ -52,11 +50,11 @@ pub(super) fn law(response: &Response, limits: &Limits) -> Box<dyn Law> {
     }
 }
 
-/// Rate as a share of the highest rate; at least the lowest.
+/// Rate as a share of the highest rate, at least the configured lowest share.
 struct Rate {
     share: f64,
     lowest: f64,
-    /// Refill time at the highest rate.
+    /// Time of [`REFILL_BYTES`] bytes at the highest rate.
     refill: Span,
 }
 
@@ -77,7 +75,7 @@ impl Rate {
         REFILL_BYTES as f64 / as_f64(self.refill) * 1e12
     }
 
-    /// Returns the configured rate as a share of the highest, or a default share.
+    /// Returns the configured rate as a share of the highest rate, or a default share.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn share_of(&self, rate: Option<gingham_kernel::Rate>, default: f64) -> f64 {
         rate.map_or(default, |rate| rate.bytes_per_second() as f64 / self.bytes_per_second())

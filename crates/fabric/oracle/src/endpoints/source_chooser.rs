@@ -1,4 +1,4 @@
-//! Path of a packet (timing.md, paths and legs; Flich et al. 2001, section III).
+//! Path selection at the source (timing.md, paths and legs; Flich et al. 2001, section III).
 
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_net::{ContentionPlan, Decision, OutputLoad, PathId, Plan};
@@ -8,10 +8,9 @@ use gingham_topology::EndpointId;
 pub(super) struct SourceChooser {
     decision: Decision,
     draws: Stream,
-    /// Number of intermediate switches, and the random stream that selects one.
+    /// Number of intermediate switches, and the random stream that selects one of them.
     vias: (usize, Stream),
-    /// For each packet of this host that has left: the time that it took, and the time of its flits
-    /// alone.
+    /// Time that each of the host's packets took to leave, and the time of its flits alone.
     left: Vec<(Span, Span)>,
     endpoint: EndpointId,
     /// Loads of the outputs at the first switch as last reported.
@@ -36,7 +35,6 @@ impl SourceChooser {
         self.loads = loads.to_vec();
     }
 
-    /// Path of a packet that starts for `to`; its message has `message_bytes` bytes.
     pub(super) fn choose(&mut self, plan: &Plan, to: EndpointId, message_bytes: u32) -> PathId {
         let is_alternative = match &self.decision {
             Decision::ByPair | Decision::AtSwitches(_) => false,
@@ -74,8 +72,8 @@ impl SourceChooser {
     }
 }
 
-/// Whether a host uses the alternative paths after these packets: it begins when the contention
-/// coefficient has risen above one limit, and ends when it has fallen below the other.
+/// Returns whether a host uses the alternative paths after these packets: use starts when the
+/// contention coefficient rises above one limit, and ends when it falls below the other.
 #[expect(clippy::cast_precision_loss, reason = "a packet leaves in far less than 2^53 ps")]
 fn uses_alternative(plan: &ContentionPlan, left: &[(Span, Span)]) -> bool {
     let mut c = plan.start;

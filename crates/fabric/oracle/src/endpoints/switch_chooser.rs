@@ -1,17 +1,17 @@
-//! Output selection; each choice is computed a second time (timing.md, adaptive routing).
+//! Output selection under adaptive routing; each choice is computed a second time (timing.md,
+//! adaptive routing).
 
 use super::differ::{Audited, Tally};
 use gingham_kernel::{Counted, Purpose};
 use gingham_net::{Decision, HeadPlace, Plan, Reselect, Select};
 use gingham_topology::NodeId;
 
-/// The shared chooser, and the rule that it follows.
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchChooser {
     machine: gingham_net::SwitchChooser,
     select: Select,
     reselect: Reselect,
-    /// Random draws of each switch, by its stable name.
+    /// Random draws of each switch, seeded by its stable name.
     draws: Vec<(NodeId, Counted)>,
     tally: Tally,
 }
@@ -50,8 +50,8 @@ impl SwitchChooser {
         found
     }
 
-    /// Expected output: the first, one drawn among all, or one drawn among those with the most
-    /// credits, depending on the rule.
+    /// Returns the expected output, depending on the rule: the first output, a random output, or a
+    /// random output among those with the most credits.
     fn expected(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let most = credits.iter().fold(0, |most, of| *of.max(&most));
         let places = 0..credits.len();
@@ -62,7 +62,7 @@ impl SwitchChooser {
         };
         let of_switch = self.draws.iter().find(|(switch, _)| *switch == head.switch);
         let (_, draws) = of_switch.expect("a head is at a switch");
-        // The draws of a switch are numbered by port and lane, and then by tick.
+        // The draws of a switch are numbered by port and lane, then by tick.
         let of_head = u64::from(head.port) * 256 + u64::from(head.lane);
         let place = draws.of(of_head).below(tick, among.len() as u64);
         among[usize::try_from(place).expect("outputs are few")]

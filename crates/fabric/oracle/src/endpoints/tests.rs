@@ -1,4 +1,4 @@
-//! Wrong decisions fed to the audit, each of which must be detected.
+//! Tests that the audit detects wrong decisions.
 
 use super::*;
 use crate::common::{quiet_plan, row, scheduled};
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rate limit of a flow, in ps per byte.
 const PS_PER_BYTE: u64 = 100;
-/// Time from the first packet of a flow, of 32 bytes, until the second one may start.
+/// Earliest start of a flow's second packet if the first one, of 32 bytes, starts at time zero.
 const SECOND: Time = Time::from_ps(32 * PS_PER_BYTE);
 
 fn h0() -> EndpointId {
@@ -29,7 +29,6 @@ fn plan() -> Arc<Plan> {
     Arc::new(plan)
 }
 
-/// Endpoints after the creation of both messages.
 fn with_messages() -> Endpoints {
     let mut endpoints = Endpoints::new(plan());
     while endpoints.next_order().is_some() {}
@@ -40,13 +39,12 @@ fn with_messages() -> Endpoints {
     endpoints
 }
 
-/// Whether the audit rejects the events that `feed` reports to it.
 fn is_detected(endpoints: &mut Endpoints, feed: impl FnOnce(&mut Audit)) -> bool {
     let audit = endpoints.audit.as_deref_mut().expect("the run has just begun");
     catch_unwind(AssertUnwindSafe(|| feed(audit))).is_err()
 }
 
-/// Whether the audit rejects the first turn of h0 after `change`.
+/// Returns whether the audit rejects the first turn of h0 after `change`.
 fn is_first_turn_detected(change: impl FnOnce(Packet) -> Turn) -> bool {
     let mut endpoints = with_messages();
     let Turn::Send(packet) = endpoints.machines.turn(h0(), 0, Time::ZERO) else {
@@ -89,8 +87,7 @@ fn packet_of_another_flow_is_detected() {
     assert!(is_detected(&mut endpoints, |audit| audit.turn(h0(), 0, Time::ZERO, second)));
 }
 
-/// The rate limit determines when the second packet of a flow is due; one picosecond earlier is too
-/// early.
+/// Checks that a second packet one picosecond before the rate limit permits it is detected.
 #[test]
 fn packet_at_the_wrong_time_is_detected() {
     for (begins, is_wrong) in [(SECOND, false), (Time::from_ps(SECOND.as_ps() - 1), true)] {

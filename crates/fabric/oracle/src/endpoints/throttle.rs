@@ -12,9 +12,7 @@ use gingham_kernel::Time;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum May {
     Begin,
-    /// The message may not begin before this time.
     At(Time),
-    /// The message may not begin before its host is woken.
     Held,
 }
 

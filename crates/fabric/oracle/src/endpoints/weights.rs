@@ -12,11 +12,11 @@ const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// Arbiters whose weights follow the reservations at each end of a channel.
+    /// Arbiters with weights that follow the reservations at each channel end.
     arbiters: BTreeMap<(ChannelId, End), Vec<ArbiterPlace>>,
     streams: LaneSet,
     others: LaneSet,
-    /// For each end of a channel, the current weights of a lane for streams and of another lane.
+    /// Current weights of a stream lane and of another lane at each channel end.
     known: BTreeMap<(ChannelId, End), [u16; 2]>,
 }
 
@@ -48,7 +48,6 @@ impl Weights {
         Some(Self { arbiters, streams, others, known: BTreeMap::new() })
     }
 
-    /// Returns the weights to set after the reserved bandwidth has changed.
     pub(super) fn of(
         &mut self,
         plan: &AdmissionPlan,

@@ -1,4 +1,4 @@
-//! Creation of messages: policing, flow, lane, post, and queue (timing.md, a host, and posting).
+//! Creation of messages: policing, flow, lane, post and queue (timing.md, a host, and posting).
 
 use super::Audit;
 use crate::endpoints::message::{Message, MessageIndex};
@@ -30,7 +30,7 @@ impl Audit {
         draft.unwrap_or_else(|| panic!("audit: source {source} has a message at {:?}", self.now))
     }
 
-    /// Handles a started packet: with the first one of a message, a backlogged class without
+    /// Handles a started packet. After the first packet of a message, a backlogged class without
     /// credits creates its next message.
     pub(super) fn began(&mut self, endpoint: EndpointId, packet: &Packet) {
         let post = &self.plan.classes[packet.class.index()].post;
@@ -97,7 +97,7 @@ impl Audit {
         self.carry_out_effects(endpoint);
     }
 
-    /// Class that a new message is sent in; `None` if it is dropped.
+    /// Returns `None` if the message is dropped.
     fn policed(&mut self, endpoint: EndpointId, class: ClassId, bytes: u32) -> Option<ClassId> {
         let policing = self.plan.classes[class.index()].policing.as_ref();
         let excess = policing.map_or(Excess::Delay, |policing| policing.excess);
@@ -115,7 +115,6 @@ impl Audit {
         }
     }
 
-    /// Returns the flow of a message; flows are numbered at their first message.
     fn flow_of(&mut self, key: FlowKey) -> FlowId {
         let known = self.flows.iter().position(|other| *other == key);
         FlowId::new(known.unwrap_or_else(|| {
@@ -124,7 +123,7 @@ impl Audit {
         }))
     }
 
-    /// Appends a message to the queue of its flow if its class is controlled, else to a shared
+    /// Appends a message to its flow's queue if its class is controlled, otherwise to a shared
     /// queue.
     fn enqueue(&mut self, index: MessageIndex) {
         let message = &self.messages[index];
@@ -148,7 +147,7 @@ impl Audit {
         host.queues[queue].happened(self.number, self.now, What::Queued);
     }
 
-    /// Carries out effects in order; those of messages created meanwhile come last.
+    /// Carries out effects in order. Effects of messages created in the meantime come last.
     pub(super) fn carry_out_effects(&mut self, endpoint: EndpointId) {
         let place = endpoint.index();
         if std::mem::replace(&mut self.posting[place].is_carrying, true) {
@@ -187,14 +186,14 @@ impl Audit {
     }
 }
 
-/// Whether packets of a class may wait for more than a free link (timing.md, flows).
+/// Returns whether packets of a class may wait even though the link is free (timing.md, flows).
 fn is_controlled(class: &ClassPlan) -> bool {
     let delays = class.policing.as_ref().is_some_and(|of| of.excess == Excess::Delay);
     class.window.is_some() || class.rate_limit.is_some() || delays
 }
 
-/// Whether flows of a class are distinguished: they are controlled, posted separately, counted,
-/// followed, streams, or demoted streams.
+/// Returns whether flows of a class are distinguished: they are controlled, posted separately,
+/// counted, followed, streams, or demoted streams.
 fn is_tracked(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[id.index()];
     let has_streams = |of: &ClassPlan| of.sources.iter().any(|source| source.stream().is_some());

@@ -7,7 +7,7 @@ use gingham_net::{ClassId, Content, MessageSlot, Packet, Signal, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Audit {
-    /// Whether a stream is not admitted. Its first message causes the request.
+    /// Returns whether a stream is not yet admitted. Its first message triggers the request.
     pub(super) fn is_held_back(&mut self, source: usize) -> bool {
         let of = &self.sources[source];
         let (class, endpoint) = (of.class(), of.endpoint());
@@ -59,7 +59,7 @@ impl Audit {
         }
     }
 
-    /// Handles a signal at its destination: port 0 of a switch returns it, a host obeys it.
+    /// Handles a signal at its destination: port 0 of a switch returns the signal, a host obeys it.
     pub(super) fn signal_received(&mut self, signal: Signal, packet: &Packet) {
         let (here, class) = (packet.destination, packet.class);
         if self.plan.fabric.is_port_0(here) {
@@ -85,7 +85,7 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// Starts an admitted stream; all its messages are delayed equally.
+    /// Starts an admitted stream, which delays all its messages equally.
     fn begin_stream(&mut self, source: usize) {
         self.sources[source].resume(self.now);
         while self.sources[source].next_at() == Some(self.now) {
@@ -96,8 +96,6 @@ impl Audit {
         self.expect_next(source);
     }
 
-    // At nodes.
-
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
         let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let mut onward = path.expect("a packet has a path").into_iter();
@@ -106,15 +104,14 @@ impl Audit {
         Hop { input, output, after: onward.next() }
     }
 
-    /// Stream of a message, if its class requests admission.
     fn asking_stream(&self, message: MessageIndex) -> Option<StreamId> {
         let of = &self.messages[message];
         let asks = self.admission.as_ref()?.plan.classes[of.class.index()];
         of.part.filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Returns a packet after a switch has read it: a signal may end there, data frees or renews
-    /// reservations.
+    /// Returns a packet as it is after a switch has read it: a signal may end there, and data frees
+    /// or renews reservations.
     pub(super) fn signal_read(&mut self, input: ChannelId, packet: Packet) -> Packet {
         let mut expected = packet;
         match packet.content {
@@ -135,7 +132,6 @@ impl Audit {
         expected
     }
 
-    /// Returns a packet after an in-transit host has sent it on.
     pub(super) fn sent_on(&mut self, endpoint: EndpointId, packet: Packet) -> Packet {
         let mut expected = packet;
         let input = Fabric::reverse(self.plan.fabric.endpoint_channel(endpoint));
@@ -166,7 +162,6 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// Renews the reservation at the adapter when a tail has left.
     pub(super) fn packet_left(&mut self, endpoint: EndpointId, message: MessageIndex) {
         let Some(stream) = self.asking_stream(message) else { return };
         let channel = self.plan.fabric.endpoint_channel(endpoint);
@@ -176,7 +171,6 @@ impl Audit {
         }
     }
 
-    /// Frees the reservation at the adapter after the last message of a stream.
     pub(super) fn message_left(&mut self, endpoint: EndpointId, message: MessageIndex) {
         let is_last = self.messages[message].part.is_some_and(|part| part.is_last);
         let Some(stream) = self.asking_stream(message).filter(|_| is_last) else { return };

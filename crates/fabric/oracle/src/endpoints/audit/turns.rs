@@ -1,4 +1,4 @@
-//! Turns: the packet that an endpoint sends when its link is free (timing.md, flows).
+//! Turns: selection of the packet that an endpoint sends when its link is free (timing.md, flows).
 
 use super::Audit;
 use crate::endpoints::differ::Audited;
@@ -18,7 +18,7 @@ impl Audit {
         queue.messages.iter().copied().find(|message| !self.messages[*message].is_sent())
     }
 
-    /// Selects the next packet of a group. A message that the network refuses blocks its host.
+    /// Selects the next packet of a group. A message refused by the network blocks its host.
     fn pick(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Pick {
         let mut soonest: Option<Time> = None;
         for level in levels() {
@@ -42,7 +42,7 @@ impl Audit {
             return Pick::Other(other);
         }
         let mut soonest: Option<Time> = None;
-        // Classes with a flow that waits for tokens.
+        // Classes in which a flow waits for tokens.
         let mut short: Vec<ClassId> = Vec::new();
         for place in host.ring(group, level) {
             let queue = &self.hosts[endpoint.index()].queues[place];
@@ -66,8 +66,8 @@ impl Audit {
         soonest.map_or(Pick::Nothing, Pick::At)
     }
 
-    /// Decides whether the next packet waits for tokens: its own, or those of another flow of its
-    /// class.
+    /// Decides whether the next packet waits for tokens, either its own or tokens for another flow
+    /// of the class.
     fn waits_for_tokens(
         &self,
         message: MessageIndex,
@@ -148,8 +148,7 @@ impl Audit {
         self.record_start(endpoint, pick, begins);
     }
 
-    /// Next packet of a message. Its slot is that of earlier packets, or one that no message in
-    /// progress uses.
+    /// Returns the next packet of a message. The packet's slot must be the message's own or free.
     fn packet_of(&self, message: MessageIndex, path_id: PathId, found: &Turn) -> Packet {
         let of = &self.messages[message];
         let known = self.slots.iter().find(|(_, other)| **other == message);
@@ -245,7 +244,7 @@ impl Audit {
         self.tally.check(Audited::Groups, place(), "groups that wait", &expected, &found);
     }
 
-    /// Compares the first packets of all queues, except those delayed by window or rate limit.
+    /// Compares the first packets of all queues, except packets delayed by window or rate limit.
     pub(in crate::endpoints) fn check_queued(
         &self,
         endpoint: EndpointId,

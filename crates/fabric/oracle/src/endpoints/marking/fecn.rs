@@ -20,8 +20,7 @@ pub(in crate::endpoints) struct Fecn {
     pub(super) stays: Stays,
     /// States of output lanes; lanes not listed are free.
     states: BTreeMap<(ChannelId, u8), State>,
-    /// Packets that met the conditions for a mark, in order: their lane, and whether they were
-    /// marked.
+    /// Lane of each packet that met the marking conditions, and whether it was marked, in order.
     eligible: Vec<((ChannelId, u8), bool)>,
 }
 
@@ -32,7 +31,7 @@ impl Fecn {
         Self { policy, buffer_blocks: packets.buffer_blocks, stays, states, eligible }
     }
 
-    /// Whether more bytes wait for a lane than `(16 - threshold) / 16` of an input buffer.
+    /// Returns whether more bytes wait for a lane than `(16 - threshold) / 16` of an input buffer.
     fn is_above(&self, (output, lane): (ChannelId, u8)) -> bool {
         let blocks = self.buffer_blocks[usize::from(lane)];
         let buffer = u64::from(blocks) * u64::from(BLOCK_BYTES);

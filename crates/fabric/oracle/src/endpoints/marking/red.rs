@@ -22,7 +22,7 @@ impl Red {
         Self { plan: Arc::clone(plan), policy, stays, streams }
     }
 
-    /// Returns whether to mark a packet; draws a random number unless a mark is impossible.
+    /// Returns whether to mark a packet. Draws a random number unless a mark is impossible.
     pub(super) fn forwarded(&mut self, stay: &Stay) -> bool {
         self.stays.started(stay);
         let on_lanes = stay.lanes.lanes().map(|lane| self.stays.bytes(stay.output, lane));
@@ -37,8 +37,8 @@ impl Red {
         stream.unit() < probability
     }
 
-    /// Probability of a mark: 0 up to `k_min`, 1 from `k_max` on, between them
-    /// `p_max (bytes - k_min) / (k_max - k_min)`.
+    /// Returns the probability of a mark: 0 up to `k_min`, 1 from `k_max` on, and in between `p_max
+    /// (bytes - k_min) / (k_max - k_min)`.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, output: ChannelId, bytes: u64) -> f64 {
         let link = self.plan.channel(output).bytes;

@@ -1,4 +1,4 @@
-//! Packets that were read by switches and have not started.
+//! Packets that switches have read but not started.
 
 use gingham_net::Stay;
 use gingham_topology::ChannelId;
@@ -17,7 +17,7 @@ impl Stays {
         self.0.remove(place.expect("what starts was read"));
     }
 
-    /// Number of bytes that wait for a lane; a packet counts on every lane that it may take.
+    /// Returns the number of bytes that wait for a lane. A packet counts on every permitted lane.
     pub(super) fn bytes(&self, output: ChannelId, lane: u8) -> u64 {
         let waits = |of: &&Stay| of.output == output && of.lanes.contains(lane);
         self.0.iter().filter(waits).map(|of| of.wire_bytes).sum()

@@ -8,7 +8,7 @@ use gingham_net::{
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::BTreeMap;
 
-/// Weighted averages, each with the time of its last update.
+/// Weighted averages with the times of their last updates.
 type Averages<K> = BTreeMap<K, (f64, Time)>;
 
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +38,11 @@ impl Read {
 pub(in crate::endpoints) struct Triggered {
     triggers: Triggers,
     buffer_blocks: LaneBlocks,
-    /// Switch at the end of each channel.
     switches: Vec<NodeId>,
     reads: Vec<Read>,
     /// `cnt2` of each output: the number of packets still to be marked.
     to_mark: BTreeMap<ChannelId, usize>,
-    /// For each output, when a packet that had just been read last found no space there.
+    /// Last time when a packet that had just been read found no space at each output.
     blocked: BTreeMap<ChannelId, Time>,
     fills: Averages<(ChannelId, u8)>,
     counts: Averages<ChannelId>,
@@ -121,7 +120,7 @@ impl Triggered {
         (is_counted || is_flagged) && !is_spared
     }
 
-    /// `cnt1` of an output: the number of packets that wait for it.
+    /// Returns `cnt1` of an output: the number of packets waiting for it.
     fn waiting(&self, output: ChannelId, now: Time) -> usize {
         let waiting = self.reads.iter().filter(|of| of.waits_for(output)).count();
         let is_leaving =
@@ -148,7 +147,7 @@ impl Triggered {
         }
     }
 
-    /// Whether an output has more waiting packets than the threshold, or is busy too often.
+    /// Returns whether an output has more waiting packets than the threshold, or is busy too often.
     fn is_concerned(&self, output: ChannelId, now: Time) -> bool {
         let Triggers { threshold, utilisation, average, .. } = self.triggers;
         if average.is_none() {
@@ -177,7 +176,7 @@ impl Triggered {
         waiting.filter(|of| concerns(of)).for_each(|of| of.is_flagged = true);
     }
 
-    // Averages, updated at each event of a buffer or output, and at the departures before it.
+    // Averages, updated at each event of a buffer or output and at the departures before it.
 
     fn average_buffer(&mut self, buffer: (ChannelId, u8), now: Time) {
         let Some(over) = self.triggers.average else { return };
@@ -210,7 +209,8 @@ impl Triggered {
     }
 }
 
-/// Continues an average with a quantity `q`, constant up to `now`: `q + (a - q) exp(-s / average)`.
+/// Continues an average with a quantity `q` that was constant up to `now`: `q + (a - q) exp(-s /
+/// average)`.
 #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
 fn observe((a, until): &mut (f64, Time), q: f64, now: Time, over: Span) {
     if now > *until {

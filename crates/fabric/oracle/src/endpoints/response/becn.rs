@@ -1,4 +1,4 @@
-//! BECN: marks raise the index of a flow in its table of delays, and a timer lowers it (InfiniBand
+//! BECN: marks raise the flow's index into a table of delays, and a timer lowers it (InfiniBand
 //! Architecture Specification, Volume 1, annex A10).
 
 use super::{Law, Limits, Rate};
@@ -12,7 +12,7 @@ pub(super) struct Becn {
     of: gingham_net::Becn,
     rate: Rate,
     index: u16,
-    /// Time of the mark that raised the index from its minimum, or of the last expiry of the timer.
+    /// Time of the mark that raised the index from its minimum, or of the timer's last expiry.
     since: Time,
 }
 
@@ -38,8 +38,8 @@ impl Becn {
     }
 }
 
-/// Share of the rate at an index: a packet of time `t` is followed by a delay of
-/// `t multiplier / 2^shift`; with an empty table the index is the multiplier.
+/// Returns the rate share at an index. A packet of time `t` is followed by a delay of `t multiplier
+/// / 2^shift`; with an empty table, the index is the multiplier.
 fn share(of: &gingham_net::Becn, index: u16) -> f64 {
     let factor = of.table.get(usize::from(index)).copied().map_or(f64::from(index), factor);
     1.0 / (1.0 + factor)

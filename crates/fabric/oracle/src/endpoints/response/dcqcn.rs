@@ -3,9 +3,9 @@
 use super::{Law, Limits, Rate, as_f64};
 use gingham_kernel::{Bytes, Span, Time};
 
-/// Below this value `alpha` affects no rate, and its timer is ignored.
+/// Value of `alpha` below which it affects no rate, so that its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
-/// The default byte counter is the number of bytes that the highest rate sends in this time, 2 ms.
+/// Time in which the highest rate sends the bytes of the default byte counter, 2 ms.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 pub(super) struct Dcqcn {
@@ -13,17 +13,16 @@ pub(super) struct Dcqcn {
     rate: Rate,
     target: f64,
     alpha: f64,
-    /// Last notification, with the effects of timers and byte counter since.
+    /// Last notification, with the effects of timers and byte counter since then.
     notified: Option<Since>,
 }
 
 struct Since {
-    /// Next expiry times of the alpha timer and the rate timer.
+    /// Next expiry time of the alpha timer; `rate_at` is that of the rate timer.
     alpha_at: Time,
     rate_at: Time,
-    /// Bytes of packets started since the byte counter last expired.
     bytes: u64,
-    /// Number of increases by the timer, and by the counter.
+    /// Number of rate increases by the timer; `by_bytes` counts increases by the byte counter.
     by_timer: u32,
     by_bytes: u32,
 }
@@ -45,13 +44,12 @@ impl Dcqcn {
         self.of.byte_counter.map_or(default.max(1), |Bytes(bytes)| bytes)
     }
 
-    /// Whether the rate has not fully recovered.
     fn is_below(&self) -> bool {
         self.rate.share < 1.0 || self.target < 1.0
     }
 
-    /// Raises the target rate by the step for these numbers of increases, then the rate half-way to
-    /// it.
+    /// Raises the target rate by the step for these numbers of increases, then moves the rate
+    /// half-way to the target.
     fn raise(&mut self, (by_timer, by_bytes): (u32, u32), limits: &mut Limits) {
         let f = self.of.fast_recovery;
         let step = if by_timer < f && by_bytes < f {

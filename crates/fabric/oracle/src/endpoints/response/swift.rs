@@ -1,4 +1,4 @@
-//! Swift: the difference between round-trip times and a target changes the window (Kumar et al.
+//! Swift: the difference between round-trip time and a target changes the window (Kumar et al.
 //! 2020, algorithm 1 and section 3.5).
 
 use super::{Law, Limits, as_f64};
@@ -17,8 +17,8 @@ impl Swift {
         Self { of, cwnd: window, highest: window, last_decrease: None }
     }
 
-    /// Target delay in picoseconds:
-    /// `base_target + clamp(fs_range (1/sqrt(cwnd) - 1/sqrt(fs_max)) / (1/sqrt(fs_min) - 1/sqrt(fs_max)), 0, fs_range)`
+    /// Returns the target delay in ps: `base_target + clamp(fs_range (1/sqrt(cwnd) -
+    /// 1/sqrt(fs_max)) / (1/sqrt(fs_min) - 1/sqrt(fs_max)), 0, fs_range)`.
     fn target_ps(&self) -> f64 {
         let base = as_f64(self.of.base_target);
         let range = self.of.fs_range.map_or(base * 5.0, as_f64);
@@ -47,7 +47,7 @@ impl Law for Swift {
         }
         self.cwnd = self.cwnd.max(min_cwnd).min(self.highest);
         limits.window_packets = if self.cwnd < 1.0 { 1 } else { self.cwnd as u32 };
-        // Bounded by the duration of the longest run.
+        // The bound exceeds the duration of the longest run.
         let gap_ps = if self.cwnd < 1.0 { (rtt / self.cwnd).min(1e18) } else { 0.0 };
         limits.gap = Span::from_ps(gap_ps as u64);
     }

@@ -9,7 +9,7 @@ pub(super) struct Timely {
     previous: Option<Span>,
     /// Moving average of the differences between round-trip times, in ps.
     average: f64,
-    /// Each round-trip time but the first, with its gradient: the average in units of `min_rtt`.
+    /// All round-trip times but the first, with their gradients: the average in units of `min_rtt`.
     gradients: Vec<(Span, f64)>,
 }
 

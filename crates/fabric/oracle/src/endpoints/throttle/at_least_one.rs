@@ -1,4 +1,4 @@
-//! At-least-one rule: each useful output has a free lane, or one of them has all lanes free
+//! At-least-one rule: each useful output has a free lane, or one useful output has all lanes free
 //! (Baydal, Lopez and Duato 2000).
 
 use gingham_net::{PathId, Plan};
@@ -14,7 +14,6 @@ pub(in crate::endpoints) struct AtLeastOne {
 }
 
 impl Reports {
-    /// Lanes last reported as free; all lanes before any report.
     fn free(&self, plan: &Plan, output: ChannelId) -> LaneSet {
         let last = self.0.iter().rev().find(|(of, _)| *of == output);
         last.map_or_else(|| LaneSet::first_n(plan.lanes.count), |(_, free)| *free)
@@ -53,7 +52,8 @@ impl AtLeastOne {
     }
 }
 
-/// Outputs of the first switch that may be granted, with their lanes; none if there is no switch.
+/// Returns the outputs of the first switch that may be granted, with their lanes; empty if the path
+/// has no switch.
 fn useful_outputs(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),

@@ -12,7 +12,6 @@ const MILLION: i128 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 struct Count {
     full: u64,
-    /// Bytes received since the previous count.
     bytes: u64,
     known_at: Time,
 }
@@ -22,7 +21,6 @@ pub(in crate::endpoints) struct SelfTuned {
     plan: SelfTunedPlan,
     buffers: u64,
     counts: Vec<Count>,
-    /// Number of counts that hosts know of.
     known: usize,
     pub(in crate::endpoints) next_gather: Time,
     received_bytes: u64,
@@ -46,7 +44,7 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Returns whether a count is due now; if so, schedules the next.
+    /// Returns whether a count is due now; if so, schedules the next count.
     pub(in crate::endpoints) fn gathers(&mut self, now: Time) -> bool {
         let is_due = self.next_gather == now;
         if is_due {
@@ -55,8 +53,8 @@ impl SelfTuned {
         is_due
     }
 
-    /// Records a count. Returns the time when hosts learn of it, if they must be woken for that;
-    /// they are woken at each count anyway.
+    /// Records a count. Returns the time when hosts receive it, if they need an extra wake-up for
+    /// it: hosts are always woken at each count.
     pub(in crate::endpoints) fn counted(&mut self, full: u64, now: Time) -> Option<Time> {
         let known_at = now + self.plan.side_band;
         self.counts.push(Count { full, bytes: self.received_bytes, known_at });
@@ -73,7 +71,7 @@ impl SelfTuned {
         self.known > before && self.opens().is_some()
     }
 
-    /// Threshold after all known counts, in millionths of a buffer.
+    /// Returns the threshold after all known counts, in millionths of a buffer.
     fn threshold(&self) -> u64 {
         let per_period = self.plan.tuning_gathers as usize;
         let mut periods: Vec<Period> = Vec::new();
@@ -84,7 +82,7 @@ impl SelfTuned {
             if (place + 1).is_multiple_of(per_period) {
                 periods.push(std::mem::take(&mut current));
             }
-            // The interval that begins here belongs to the current period.
+            // The interval that starts here belongs to the current period.
             let threshold = threshold_after(&self.plan, self.buffers, &periods);
             let is_above = |after_ps| self.is_above(place, after_ps, threshold);
             current.has_throttled |= is_above(0) || is_above(self.plan.gather.as_ps());
@@ -92,8 +90,8 @@ impl SelfTuned {
         threshold_after(&self.plan, self.buffers, &periods)
     }
 
-    /// Whether the estimate is above a threshold, `after_ps` after a count: `N_j + (N_j - N_(j-1))
-    /// t / g`, between 0 and all buffers.
+    /// Returns whether the estimate is above a threshold, `after_ps` after a count: `N_j + (N_j -
+    /// N_(j-1)) t / g`, between 0 and all buffers.
     fn is_above(&self, count: usize, after_ps: u64, threshold: u64) -> bool {
         let full = i128::from(self.counts[count].full);
         let before = if count > 0 { i128::from(self.counts[count - 1].full) } else { 0 };
@@ -103,8 +101,8 @@ impl SelfTuned {
         estimate * MILLION > i128::from(threshold) * gather
     }
 
-    /// Time in ps, at most one interval, from the last known count until the estimate is no longer
-    /// above the threshold; found by bisection.
+    /// Returns the time in ps, at most one interval, from the last known count until the estimate
+    /// is no longer above the threshold, found by bisection.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());

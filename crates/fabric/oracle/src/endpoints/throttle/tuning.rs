@@ -4,21 +4,19 @@ use gingham_net::SelfTunedPlan;
 
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Period {
-    /// Number of bytes received, `W`.
     pub(super) bytes: u64,
     pub(super) full: u64,
     /// Whether the estimate was above the threshold at either end of an interval.
     pub(super) has_throttled: bool,
 }
 
-/// Best period since the last best one was discarded.
+/// Best period since the last best period was discarded.
 #[derive(Clone, Copy)]
 struct Best {
     period: Period,
     threshold: u64,
 }
 
-/// Threshold after these periods, in millionths of a buffer.
 pub(super) fn threshold_after(plan: &SelfTunedPlan, buffers: u64, periods: &[Period]) -> u64 {
     let share = |millionths: u32| buffers * u64::from(millionths);
     let is_far_below = |bytes: u64, other: u64| {
