@@ -1,5 +1,4 @@
-//! Networks of virtual lanes: switches of five stages with credits, each flit simulated
-//! individually.
+//! Virtual-lane networks: switches of five stages with credits, each flit simulated individually.
 //!
 //! ```text
 //!   Create ─► Send ─► FlitArrives, FlitIsThere ─► lane buffer ─► Cross ─► output lane ─► Link ─► ...
@@ -7,16 +6,16 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! A switch with flits, and an adapter with something to send, act at every tick; the others are
+//! A switch with flits, and an adapter with packets to send, act at every tick; all others are
 //! idle.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as specified in
 //! `docs/concepts/timing.md`.
 //!
 //! Invariants, checked by `Simulation::assert_invariants` after any event: flits in = consumed + in
-//! lane buffers + in output lanes + at in-transit hosts + on the wire; of each lane,
-//! credits + credits under way + flits on the wire + flits in the lane buffer = its depth; promised
-//! credits never exceed those available; flits of a packet stay in order.
+//! lane buffers + in output lanes + at in-transit hosts + on the wire; for each lane, credits +
+//! credits on their way + flits on the wire + flits in the lane buffer = its depth; promised
+//! credits never exceed available credits; flits of a packet stay in order.
 
 mod allocation;
 mod clock;

@@ -1,4 +1,4 @@
-//! Legs of a path, given by their numbers of channels.
+//! Legs of a path, represented by their numbers of channels.
 
 use gingham_net::{Packet, Plan};
 use gingham_topology::ChannelId;
@@ -12,8 +12,8 @@ impl Legs {
         Self(legs.iter().map(Vec::len).collect())
     }
 
-    /// Lanes allowed on `outgoing` after `incoming`, the channel at `position` of the path, and the
-    /// dateline class on `outgoing`; `dateline_class` is that on `incoming`.
+    /// Returns the permitted lanes and the dateline class on `outgoing`. `incoming` is the previous
+    /// channel, at `position` of the path, with class `dateline_class`.
     pub(crate) fn lanes_onward(
         &self,
         plan: &Plan,

@@ -1,8 +1,8 @@
-//! The oracle: a reference simulation of every flit, or of every packet in networks of whole
-//! packets, with a plain heap of events.
+//! Oracle: a reference simulation of every flit, or of every packet in whole-packet networks, with
+//! a plain heap of events.
 //!
-//! It is meant to be obviously correct, not fast: it follows `docs/concepts/timing.md` almost
-//! sentence by sentence, and every engine is compared with it to the picosecond.
+//! The oracle is designed to be obviously correct, not fast. It follows `docs/concepts/timing.md`
+//! almost sentence by sentence, and every engine must agree with it to the picosecond.
 //!
 //! ```text
 //!   Plan ─► start ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
@@ -10,7 +10,7 @@
 //!                                          └► packets     whole packets in input buffers
 //! ```
 //!
-//! The oracle never imports an engine, and no engine the oracle.
+//! The oracle and the engines never import each other.
 
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
@@ -33,20 +33,20 @@ use gingham_net::{Plan, Run, Switching};
 use run::{EventByEvent, Network};
 use std::sync::Arc;
 
-/// A run of a plan, simulated flit by flit.
+/// Run of a plan in the oracle.
 pub trait Simulation: gingham_net::Simulation {
-    /// Time of the next event.
+    /// Returns the time of the next event.
     fn next_time(&self) -> Option<Time>;
 
-    /// Number of decisions of a family that the audit has compared.
+    /// Returns the number of audited decisions of a family.
     fn audited(&self, family: Audited) -> u64;
 
-    /// Schedules the events of each instant in a random order from now on, which must not change
-    /// the results.
+    /// Schedules simultaneous events in random order from now on, which must not change the
+    /// results.
     fn shuffle_scheduling(&mut self, seed: u64);
 }
 
-/// Creates a run of `plan`, at time zero.
+/// Creates a run of `plan` at time zero.
 pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     match plan.switching.clone() {
         Switching::Wormhole(wormhole) => run(wormhole::Simulation::new(plan, wormhole)),

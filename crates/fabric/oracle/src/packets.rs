@@ -1,5 +1,4 @@
-//! Networks of whole packets: input buffers with credits or pauses, each packet simulated
-//! individually.
+//! Whole-packet networks: input buffers with credits or pauses, each packet simulated individually.
 //!
 //! ```text
 //!   Create ─► Start ─► ReadHead ─► Ready ─► Start ─► ... ─► Arrived
@@ -8,16 +7,16 @@
 //!               └──────────── Known ◄─────────────────┘ a credit delay later, at the sender
 //! ```
 //!
-//! A packet occupies a buffer from its start on the channel into it until its tail has left. After
-//! most events at a switch, any of its outputs may start a packet: all choose again.
+//! A packet occupies a buffer from its start on the incoming channel until its tail has left. After
+//! most events at a switch, any of its outputs may start a packet, so all outputs choose again.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III, as specified in
 //! `docs/concepts/timing-packets.md`.
 //!
 //! Invariants, checked by `Simulation::assert_invariants` after any event: packets in = received +
-//! in buffers + on channels to hosts; of each lane, blocks known to the sender to be free +
-//! occupied blocks + blocks of updates under way = capacity of the buffer, or with pauses no buffer
-//! overflows; an input has as many packets being read as packets started and not left, at most one
+//! in buffers + on channels to hosts; for each lane, blocks known to the sender as free + occupied
+//! blocks + blocks of updates on their way = buffer capacity, or with pauses no buffer overflows;
+//! an input has as many packets being read as packets that have started but not left, at most one
 //! if a port is read by one output at a time.
 
 mod buffer;

@@ -1,4 +1,4 @@
-//! Interface between a network of the oracle and the driver of runs, one event at a time.
+//! Interface between an oracle network and the driver of runs, one event at a time.
 
 use crate::endpoints::{Audited, Endpoints};
 use crate::timeline::Timeline;
@@ -18,29 +18,29 @@ pub(crate) trait Network: Debug + Send + Sync {
 
     fn handle(&mut self, event: Self::Event);
 
-    /// Counts of all channels; states in progress are counted up to `end`.
+    /// Returns the counts of all channels. Intervals in progress count up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount>;
 
-    /// Counts before any event of `end`.
+    /// Returns the counts before any event at `end`.
     fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
         self.counts_until(end)
     }
 
-    /// Handles a network event before any other event of its instant. A network must override this
-    /// method if the event changes its own state.
+    /// Handles a network event before any other event at the same time. A network must override
+    /// this method if the event changes its own state.
     fn apply(&mut self, event: NetworkEvent) {
         self.parts_mut().1.on_network_event(event);
     }
 
     fn packets_in_flight(&self) -> usize;
 
-    /// All waiting packets, before any event of `now`.
+    /// Describes the state before any event at `now`.
     fn waiters(&self, now: Time) -> Vec<Waiter>;
 
-    /// Wait-for graph before any event of `now`.
+    /// Describes the state before any event at `now`.
     fn wait_for_graph(&self, now: Time) -> WaitForGraph;
 
-    /// Checks conservation and order after an event; slow, for tests.
+    /// Slow; for tests.
     fn assert_invariants(&self);
 }
 

@@ -1,4 +1,4 @@
-//! Queue of future events in their total order, for every kind of switch.
+//! Queue of future events in their total order, for networks of any kind.
 
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 
@@ -7,7 +7,6 @@ pub(crate) struct Timeline<E> {
     pub(crate) now: Time,
     queue: EventQueue<E>,
     events: u64,
-    /// Events caused by the current event, scheduled together after it.
     caused: Vec<(Time, E)>,
     shuffle: Option<Stream>,
 }
@@ -31,7 +30,6 @@ impl<E: Ord> Timeline<E> {
         self.queue.next_time()
     }
 
-    /// Pending events, in no particular order.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &E> {
         self.queue.iter()
     }

@@ -1,4 +1,4 @@
-//! Network state that hosts check before they begin a message.
+//! Network state that hosts check before they start a message.
 
 use gingham_net::{LaneBlocks, Plan, Switching};
 use gingham_topology::ChannelId;
@@ -6,13 +6,12 @@ use gingham_topology::routing::LaneSet;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// For each channel, the free lanes last reported; `None` if not reported. Empty if no channel
-    /// is.
+    /// Last reported free lanes of each channel, `None` for channels that are not reported; empty
+    /// if no channel is reported.
     reported: Vec<Option<LaneSet>>,
     lanes: u8,
-    /// Channels whose full buffers are counted.
     gathered: Vec<ChannelId>,
-    /// For each lane of whole-packet networks, the number of free blocks that counts as space.
+    /// For each lane of a whole-packet network, the number of free blocks that counts as space.
     pub(crate) space_blocks: LaneBlocks,
 }
 
@@ -31,7 +30,7 @@ impl Watched {
         }
     }
 
-    /// Free lanes of a reported channel if they changed since the last report.
+    /// Returns the free lanes of a reported channel if they changed since the last report.
     pub(crate) fn change(
         &mut self,
         channel: ChannelId,

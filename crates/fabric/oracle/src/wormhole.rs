@@ -1,4 +1,4 @@
-//! Wormhole networks: slack buffers with STOP and GO, every flit a byte.
+//! Wormhole networks: slack buffers with STOP and GO, one byte per flit.
 //!
 //! ```text
 //!   Create ─► Adapter ─► Transfer ─► FlitArrives ─► ReadHead ─► Request ─► Arbitrate ─► Transfer ─► ...
@@ -8,9 +8,9 @@
 //!   at an in-transit host:   FlitArrives ─► ReadHead ─► pool ─► Transfer ─► Release
 //! ```
 //!
-//! Invariants, checked by `Simulation::assert_invariants` after any event: flits
-//! in = consumed + stripped + dropped with marks + buffered + at in-transit hosts + on the wire; no
-//! buffer and no pool exceeds its capacity; flits of a worm stay in order.
+//! Invariants, checked by `Simulation::assert_invariants` after any event: flits in = consumed +
+//! stripped + dropped with marks + buffered + at in-transit hosts + on the wire; no buffer and no
+//! pool exceeds its capacity; flits of a worm stay in order.
 
 mod event;
 mod host;

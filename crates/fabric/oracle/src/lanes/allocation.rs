@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) from: (ChannelId, u8),
-    /// Input port and lane combined into one number, for round robin.
+    /// Number that combines input port and lane, for round robin.
     pub(crate) number: usize,
     head: Flit,
     pub(crate) output: ChannelId,
@@ -20,7 +20,6 @@ pub(crate) struct Request {
     pub(crate) lanes: LaneSet,
     /// Lanes whose credits indicate the load of the output.
     judged: LaneSet,
-    /// Dateline class on the output.
     dateline_class: DatelineClass,
 }
 
@@ -53,7 +52,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints of routed heads, in the order of input port and lane.
+    /// Notifies in order of input port and lane.
     fn notify_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
@@ -81,7 +80,7 @@ impl Simulation {
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Grants a lane to a head. Returns the head's number.
+    /// Returns the number of the head that was granted a lane.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -134,8 +133,8 @@ impl Simulation {
         }
     }
 
-    /// Request of the first head, from tick `h + 1 + R` on; if it may take several outputs, one
-    /// that could grant a lane.
+    /// Returns the request of the first head, from tick `h + 1 + R` on. If several outputs are
+    /// permitted, the request is for one that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(switch_chooser) = &self.switch_chooser else {
             return self.only_request(input, lane, tick);
@@ -161,7 +160,7 @@ impl Simulation {
         request.judged.lanes().map(of).sum()
     }
 
-    /// Requests of a head for all outputs that it may take, after routing.
+    /// Returns the requests of a routed head for all permitted outputs.
     pub(crate) fn requests_of(&self, input: ChannelId, lane: u8, tick: Tick) -> Vec<Request> {
         let Some(only) = self.only_request(input, lane, tick) else { return Vec::new() };
         if self.switch_chooser.is_none() {
@@ -176,7 +175,6 @@ impl Simulation {
         outputs.map(request).collect()
     }
 
-    /// Request for the output on the packet's path.
     fn only_request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let (head, first_since) = self.input(input).lane(lane).head()?;
         if tick < first_since + 1 + u64::from(self.lane_plan.routing_cycles) {
@@ -200,7 +198,6 @@ impl Simulation {
         self.journeys.get(request.head.packet).flits
     }
 
-    /// Allowed lanes that can be granted at `tick`.
     pub(crate) fn lanes_to_grant(&self, request: &Request, tick: Tick) -> LaneSet {
         let flits = self.flits_of(request);
         let output = &self.outputs[request.output.index()];
@@ -213,7 +210,7 @@ impl Simulation {
         self.free_lanes(request, tick).filter(can_be_granted).collect()
     }
 
-    /// Allowed lanes that no input lane holds, regardless of their credits.
+    /// Ignores credits.
     pub(crate) fn free_lanes(
         &self,
         request: &Request,
@@ -246,7 +243,7 @@ impl Simulation {
     }
 }
 
-// VC allocation by iSLIP: matching of heads with lanes of their output.
+// VC allocation by iSLIP: matching of heads with the lanes of their output.
 //
 // ```text
 //   free lane ── grants ──► the first head, in round robin, that could take it
@@ -284,7 +281,7 @@ impl Simulation {
         }
     }
 
-    /// Numbers of the matched heads, with the lane that each accepts.
+    /// Returns the number of each matched head, and the lane that it accepts.
     fn matched_heads(
         &self,
         output: ChannelId,
@@ -330,7 +327,7 @@ impl Simulation {
         pointer.first(self.lanes_of_switch(output), is_able)
     }
 
-    /// Number of input lanes of a switch, equal to its number of output lanes.
+    /// Returns the number of input lanes of a switch, which equals its number of output lanes.
     pub(crate) fn lanes_of_switch(&self, output: ChannelId) -> usize {
         self.ports(self.plan.ends(output).source.node) * usize::from(self.plan.lanes.count)
     }
@@ -370,8 +367,8 @@ impl Simulation {
         }
     }
 
-    /// Output to which a lane can send: it holds an output lane there with space, and the lane was
-    /// granted and its first flit arrived before this tick.
+    /// Returns the output to which a lane can send: the lane was granted an output lane with space,
+    /// and its first flit arrived, before this tick.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;
@@ -379,8 +376,8 @@ impl Simulation {
         self.has_room(hold.output, hold.lane).then_some(hold.output)
     }
 
-    /// Whether a flit fits into an output lane; with depth 0, whether there is a credit and no flit
-    /// waits for the link.
+    /// Returns whether a flit fits into an output lane. With depth 0, a credit must be available
+    /// and no flit may wait for the link.
     pub(crate) fn has_room(&self, output: ChannelId, lane: u8) -> bool {
         if self.lane_plan.pays_at_crossing() {
             let output = &self.outputs[output.index()];
@@ -390,7 +387,6 @@ impl Simulation {
         self.outputs[output.index()].lane(lane).buffer.len() < depth as usize
     }
 
-    /// Moves the first flit of a lane into the output lane that it holds.
     pub(crate) fn traverse_switch(&mut self, input: ChannelId, lane: u8, tick: Tick) {
         let now = self.timeline.now;
         let flit = self.input_mut(input).leave(lane, now);

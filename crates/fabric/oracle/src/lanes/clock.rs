@@ -1,4 +1,4 @@
-//! Ticks: the multiples of one cycle, from 0.
+//! Clock of ticks, which are multiples of one cycle, from 0.
 
 use gingham_kernel::{Span, Time};
 
@@ -14,18 +14,16 @@ impl Clock {
         Time::ZERO + self.cycle * tick
     }
 
-    /// Tick at an instant; panics between ticks.
+    /// Panics between ticks.
     pub(crate) fn tick_at(self, time: Time) -> Tick {
         assert_eq!(time.as_ps() % self.cycle.as_ps(), 0, "{time:?} is no tick");
         time.as_ps() / self.cycle.as_ps()
     }
 
-    /// First tick at or after an instant.
     pub(crate) fn first_from(self, time: Time) -> Tick {
         time.as_ps().div_ceil(self.cycle.as_ps())
     }
 
-    /// Last tick at or before an instant.
     pub(crate) fn last_until(self, time: Time) -> Tick {
         time.as_ps() / self.cycle.as_ps()
     }

@@ -1,7 +1,7 @@
-//! The events of a network of virtual lanes, in the order of their phases.
+//! Events of virtual-lane networks, in the order of their phases.
 //!
-//! Derived order: the total order of `docs/concepts/timing.md`, by phase, then by the id of the
-//! component, the first field.
+//! The derived order is the total order of `docs/concepts/timing.md`: by phase, then by the id of
+//! the component (the first field).
 
 use crate::lanes::journey::JourneyId;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
@@ -9,20 +9,18 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flit {
     pub(crate) packet: JourneyId,
-    /// Index of the flit in its packet, from 0.
     pub(crate) index: u64,
 }
 
-/// An event. Events from [`Event::Credit`] on occur only at ticks, except [`Event::Begin`].
+/// Network event. From [`Event::Credit`] on, all events except [`Event::Begin`] occur only at
+/// ticks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// A source creates a message.
     Create { source: usize },
-    /// A wake-up is due.
     Wake { endpoint: EndpointId },
-    /// The tail has left the host that sends on `channel`.
+    /// The tail has left the host.
     TailLeft { channel: ChannelId, packet: JourneyId },
-    /// A flit has arrived completely at the host at the end of `channel`.
+    /// A whole flit has arrived at the host at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
     /// Stage 1: a credit becomes available at the sender.
     Credit { channel: ChannelId, lane: u8 },
@@ -32,9 +30,7 @@ pub(crate) enum Event {
     Receive { channel: ChannelId },
     /// Stage 5: link traversal.
     Link { node: NodeId },
-    /// An adapter chooses among its lanes.
     Send { channel: ChannelId },
-    /// A flit begins.
     Begin { channel: ChannelId, flit: Flit },
     /// Stage 4: switch allocation and traversal.
     Cross { node: NodeId },

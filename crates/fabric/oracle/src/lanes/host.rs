@@ -1,4 +1,4 @@
-//! Hosts: creation of messages, transmission of packets, and consumption of arriving flits.
+//! Hosts create messages, send packets, and consume arriving flits.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
@@ -14,13 +14,13 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
-    /// Notifies the endpoints, and executes their orders at the first tick from now on.
+    /// Executes the resulting orders at the first tick from now on.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
-    /// Executes orders of the endpoints; hosts may send from tick `from` on.
+    /// Hosts may send from tick `from` on.
     pub(crate) fn carry_out(&mut self, from: Tick) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
@@ -35,7 +35,7 @@ impl Simulation {
         }
     }
 
-    /// Reports outputs if their set of free lanes changed in this stage.
+    /// Reports outputs whose set of free lanes changed in this stage.
     pub(crate) fn notify_lanes(&mut self, node: NodeId) {
         for output in self.channels_from(node) {
             let state = &self.outputs[output.index()];
@@ -110,7 +110,6 @@ impl Simulation {
         }
     }
 
-    /// Handles a flit at a host that accepts every flit.
     pub(crate) fn flit_arrives(&mut self, channel: ChannelId, flit: Flit) {
         if self.journeys.get(flit.packet).ends_with(channel) {
             return self.consume(flit);
@@ -148,7 +147,7 @@ impl Simulation {
     }
 }
 
-// Stage 5 at an adapter: an arbiter chooses among its lanes; some are in the middle of a packet.
+// Stage 5 at an adapter: an arbiter chooses among its lanes, some with a packet in progress.
 //
 // ```text
 //   queue of lanes 0, 1   [ p7 ][ p9 ]  ─┐   lane 0   p3: flit 5 of 8    no credit
@@ -204,8 +203,8 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// Whether a channel has packets to send but no credits for any; `is_short` means that a packet
-    /// could begin with more credits.
+    /// Returns whether a channel has packets to send but no credits for them. `is_short` means that
+    /// a packet could start with more credits.
     fn adapter_waits(
         &self,
         channel: ChannelId,
@@ -221,8 +220,8 @@ impl Simulation {
         is_short || open.any(|lane| self.is_there(channel, lane))
     }
 
-    /// Candidate of each lane, if the channel may take a flit now, and whether any packet lacks
-    /// only credits.
+    /// Returns the candidate of each lane, and whether any packet lacks only credits. The channel
+    /// must be able to take a flit now.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;
@@ -231,8 +230,7 @@ impl Simulation {
         if !self.outputs[channel.index()].chooser.is_open() {
             return (candidates, is_short);
         }
-        // Groups are in the order of their lanes: a lane takes from the lowest group that includes
-        // it.
+        // Groups are sorted by lanes, so a lane serves the lowest group that includes it.
         for (group, queue) in self.waiting_groups(host) {
             let is_of_group = |packet: &OutgoingPacket| packet.group == group;
             let goes_on = |lane: u8| {
@@ -263,7 +261,7 @@ impl Simulation {
         (candidates, is_short)
     }
 
-    /// Candidate of a lane in the middle of a packet, if its next flit and a credit are available.
+    /// Returns `None` unless the next flit and a credit are available.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
@@ -273,7 +271,6 @@ impl Simulation {
         can.then_some(Candidate { flits, arrival, step: Step::GoOn })
     }
 
-    /// Whether the next flit of a packet in progress is available.
     fn is_there(&self, channel: ChannelId, lane: u8) -> bool {
         let host = self.host_of(channel).index();
         let Some(sending) = self.senders[host][usize::from(lane)] else { return false };
@@ -281,7 +278,7 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Whether a queue without credits on any of its lanes has a packet that neither window nor
+    /// Returns whether a queue whose lanes all lack credits has a packet that neither window nor
     /// rate limit delays.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
@@ -299,7 +296,6 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Lanes of a queue that have a credit but no packet in progress.
     fn idle_lanes(&self, channel: ChannelId, queue: LaneSet) -> Vec<u8> {
         let sending = &self.senders[self.host_of(channel).index()];
         let output = &self.outputs[channel.index()];
@@ -315,7 +311,7 @@ impl Simulation {
         output.lane(lane).has_credits(needed.max(1))
     }
 
-    /// Next packet that may begin now; in-transit packets precede the host's own.
+    /// In-transit packets precede the host's own packets.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;
@@ -443,7 +439,7 @@ impl Simulation {
         }
     }
 
-    /// Sends a flit. Returns whether the channel sends none for lack of credits.
+    /// Sends a flit. Returns whether the channel sends no flit for lack of credits.
     fn traverse_link(&mut self, channel: ChannelId, tick: Tick) -> bool {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
@@ -461,7 +457,8 @@ impl Simulation {
         false
     }
 
-    /// First flit of an output lane, if it crossed before this tick and there is a credit.
+    /// Returns the first flit of an output lane, if it crossed before this tick and a credit is
+    /// available.
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;
@@ -469,7 +466,7 @@ impl Simulation {
         output.lane(lane).has_credit().then(|| self.head_of(first, by_packet))
     }
 
-    /// Describes to the arbiter a flit, or the packet that begins with it.
+    /// Describes a flit, or the packet that starts with it, to the arbiter.
     pub(crate) fn head_of(&self, first: &BufferedFlit, by_packet: bool) -> Head {
         let flits = if by_packet { self.journeys.get(first.flit.packet).flits } else { 1 };
         let arrival_ps = self.clock.instant(first.since).as_ps();
@@ -479,8 +476,6 @@ impl Simulation {
     pub(crate) fn bytes(&self, flits: u64) -> u32 {
         u32::try_from(self.lane_plan.wire_bytes(flits)).expect("a packet has less than 4 GiB")
     }
-
-    // The channel.
 
     pub(crate) fn may_take(&self, channel: ChannelId, tick: Tick) -> bool {
         self.outputs[channel.index()].free < self.clock.instant(tick + 1)
@@ -513,8 +508,6 @@ impl Simulation {
             self.timeline.cause(arrives, Event::FlitArrives { channel, flit });
         }
     }
-
-    // Stage 1.
 
     pub(crate) fn flit_is_there(&mut self, channel: ChannelId, lane: u8, flit: Flit) {
         let (now, tick) = (self.timeline.now, self.tick());

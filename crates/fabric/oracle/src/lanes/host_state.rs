@@ -1,4 +1,4 @@
-//! State of a host: packets on the lanes of its adapter, and in-transit packets.
+//! State of a host: packets in progress on adapter lanes, and in-transit packets.
 
 use crate::endpoints::{InTransitHost, Tally};
 use crate::lanes::event::Flit;
@@ -10,19 +10,18 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutgoingPacket {
     pub(crate) packet: JourneyId,
-    /// Group of the queues that the packet came from.
     pub(crate) group: usize,
     pub(crate) next: u64,
-    /// Creation time of the message, or the time when an in-transit packet was ready.
+    /// Creation time of the message or, for an in-transit packet, the time when it became ready.
     pub(crate) arrival: Time,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
-    /// Packets whose tail has not left.
+    /// Packets whose tails have not left.
     pub(crate) packets: Vec<InTransitPacket>,
-    /// For each lane into a host with lane buffers, the state of its first packet.
+    /// State of the first packet of each lane into a host with lane buffers.
     pub(crate) heads: Vec<EjectionHead>,
 }
 
@@ -30,13 +29,11 @@ pub(crate) struct InTransit {
 pub(crate) struct InTransitPacket {
     pub(crate) packet: JourneyId,
     pub(crate) taken: TakenIn,
-    /// Flits that have arrived but not left.
     pub(crate) received: VecDeque<Flit>,
     pub(crate) has_begun: bool,
 }
 
 impl InTransit {
-    /// Creates the state of a host, given its numbers of queue groups and of lanes.
     pub(crate) fn new(plan: InTransitPlan, (groups, lanes): (usize, u8), tally: &Tally) -> Self {
         let heads = vec![EjectionHead::default(); lanes.into()];
         let machine = InTransitHost::new(plan, groups, tally.clone());

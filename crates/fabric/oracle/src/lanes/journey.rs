@@ -13,24 +13,25 @@ pub(crate) type Journeys = InFlight<Journey>;
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
-    /// All channels, from the source's cable to the destination's.
+    /// All channels, from the source's cable to the destination's cable.
     pub(crate) path: Vec<ChannelId>,
     pub(crate) legs: Legs,
     pub(crate) length: PathLength,
     pub(crate) flits: u64,
     pub(crate) wire_bytes: u64,
-    /// Start of its first flit at the source.
+    /// Start time of the first flit at the source.
     pub(crate) began: Time,
-    /// Index in `path` of the last channel taken by the head.
+    /// Index in `path` of the last channel entered by the head.
     pub(crate) position: usize,
-    /// Dateline class on that channel.
+    /// Dateline class on the channel at `position`.
     pub(crate) dateline_class: DatelineClass,
     pub(crate) head_arrived: Option<Time>,
     pub(crate) index_expected: u64,
 }
 
 impl Journey {
-    /// Advances the head to a channel; if that is off the path, tables give the rest of it.
+    /// Advances the head to a channel. If the channel is off the path, tables provide the rest of
+    /// the path.
     pub(crate) fn take(&mut self, plan: &Plan, output: ChannelId) {
         if output != self.next_channel() {
             self.path.truncate(self.position + 1);
@@ -50,7 +51,6 @@ impl Journey {
         self.position += 1;
     }
 
-    /// Replaces the rest of the path by a channel into port 0 of the switch.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.path.truncate(self.position + 1);
         self.path.push(into_end);

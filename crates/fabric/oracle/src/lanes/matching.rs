@@ -5,13 +5,13 @@
 //!                              input 1 ◄ lanes 1 3      speedup s; lane l uses number l mod s
 //! ```
 //!
-//! One side proposes and the other accepts; unmatched ports repeat this for the number of
+//! One side proposes and the other side accepts. Unmatched ports repeat this for the number of
 //! iterations of the [`Allocator`](gingham_net::Allocator).
 //!
-//! - Output first: every crossbar output grants one crossbar input, in round robin, or the holder
-//!   of one of its output lanes, by its arbiter; every input with grants accepts one of them, by
-//!   the arbiter over its lanes, or in round robin.
-//! - Input first: every crossbar input proposes to one output, in round robin; every output accepts
+//! - Output first: every crossbar output grants one crossbar input by round robin, or the holder of
+//!   one of its output lanes by its arbiter. Every input with grants accepts one of them, by the
+//!   arbiter over its lanes or by round robin.
+//! - Input first: every crossbar input proposes to one output by round robin. Every output accepts
 //!   one of its proposals.
 
 use crate::lanes::clock::Tick;
@@ -22,7 +22,7 @@ use gingham_fairq::Head;
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A crossbar input at the end of a channel, or a crossbar output at the start of one.
+/// Crossbar input at the end of a channel, or crossbar output at the start of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct CrossbarPort {
     channel: ChannelId,
@@ -31,7 +31,7 @@ struct CrossbarPort {
 
 struct Grant {
     output: CrossbarPort,
-    /// Lanes of the input; any of them may send.
+    /// Lanes of the input, any of which may send.
     lanes: Vec<u8>,
     /// State of the output's arbitration after a match.
     after: Granting,
@@ -80,8 +80,6 @@ impl Simulation {
         }
     }
 
-    // Output-first matching.
-
     fn accept_outputs(
         &self,
         inputs: &BTreeSet<CrossbarPort>,
@@ -97,8 +95,8 @@ impl Simulation {
         granted.into_iter().filter_map(|(input, grants)| self.take_one(input, grants)).collect()
     }
 
-    /// Input that a crossbar output grants, among unmatched inputs that can send to it: the first
-    /// in round robin, for all these lanes, or the holder of the output lane chosen by the arbiter.
+    /// Returns the unmatched input granted by a crossbar output: the first able input in round
+    /// robin, with all able lanes, or the holder of the output lane chosen by the arbiter.
     fn grant(
         &self,
         output: CrossbarPort,
@@ -124,7 +122,6 @@ impl Simulation {
         Some((input, Grant { output, lanes, after: Granting::Inputs(after) }))
     }
 
-    /// First input in round robin, and the pointer after a match with it.
     fn first_input<'a>(
         &self,
         output: CrossbarPort,
@@ -165,7 +162,8 @@ impl Simulation {
         Some((input, Grant { output, lanes: vec![from], after: Granting::Lanes(after) }))
     }
 
-    /// Chooses a granted lane: among all, or among those for the output chosen by round robin.
+    /// Chooses a granted lane, either among all grants or among grants of the output selected by
+    /// round robin.
     fn take_one(&self, input: CrossbarPort, mut grants: Vec<Grant>) -> Option<Match> {
         let mut crossbar_port = self.crossbar_input(input).clone();
         if self.lane_plan.allocator.takes_outputs_in_turn() {
@@ -179,8 +177,6 @@ impl Simulation {
             grants.into_iter().find(|grant| grant.lanes.contains(&lane))?;
         Some(Match { input, output, lane, after: (crossbar_port, after) })
     }
-
-    // Input-first matching.
 
     fn accept_inputs(
         &self,
@@ -225,7 +221,7 @@ impl Simulation {
         &self.input(input.channel).crossbar_ports[usize::from(input.number)]
     }
 
-    /// First output in round robin; advances the pointer of the input.
+    /// Advances the input's round-robin pointer.
     fn next_output(
         &self,
         input: CrossbarPort,
@@ -250,7 +246,6 @@ impl Simulation {
         port * usize::from(self.lane_plan.input_speedup) + usize::from(input.number)
     }
 
-    /// Returns the lane chosen by the arbiter of a crossbar input, and records that it sends.
     fn next_lane(
         &self,
         input: CrossbarPort,
@@ -277,8 +272,8 @@ impl Simulation {
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// Crossbar output to which a lane can send; with packet-level arbitration, none while another
-    /// lane of its input, or of that output, is in the middle of a packet.
+    /// Returns the crossbar output to which a lane can send. With packet-level arbitration, returns
+    /// `None` while another lane of the input or output has a packet in progress.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;

@@ -1,4 +1,4 @@
-//! Both ends of a channel: lane buffers at its end, output lanes and credits at its start.
+//! Both ends of a channel: output lanes and credits at its start, lane buffers at its end.
 //!
 //! ```text
 //!   Output: output lanes ─► link ───── channel ─────► Input: lane buffers
@@ -19,16 +19,14 @@ use std::num::NonZeroU16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferedFlit {
     pub(crate) flit: Flit,
-    /// Tick when the flit arrived or crossed.
     pub(crate) since: Tick,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
-    /// Crossbar inputs of a multiplexed crossbar.
     pub(crate) crossbar_ports: Vec<CrossbarInput>,
-    /// Sum of fill level times time over all lanes, up to the last change.
+    /// Integral of the fill level over time, summed over all lanes, up to the last change.
     occupancy_flit_ps: u128,
     changed: Time,
 }
@@ -36,7 +34,7 @@ pub(crate) struct Input {
 #[derive(Clone, Debug)]
 pub(crate) struct CrossbarInput {
     pub(crate) chooser: Chooser,
-    /// Round robin over crossbar outputs, if outputs are taken in turn.
+    /// Round robin over crossbar outputs, if the allocator selects outputs by round robin.
     pub(crate) outputs: RoundRobin,
 }
 
@@ -46,7 +44,7 @@ pub(crate) struct InputLane {
     pub(crate) holds: Option<Hold>,
     /// Output chosen for the head, if the choice is permanent.
     pub(crate) chosen: Option<ChannelId>,
-    /// VC allocation by iSLIP: round robin after the output lane that a head accepted last.
+    /// Round-robin pointer of iSLIP: the output lane last accepted by a head.
     pub(crate) lane_pointer: RoundRobin,
     /// Tick when the previous tail crossed; 0 before the first.
     tail_crossed: Tick,
@@ -72,8 +70,8 @@ impl InputLane {
         self.buffer.iter().map(|buffered| buffered.flit)
     }
 
-    /// Head without an output lane, and the tick when its stages 2 and 3 begin: the later of its
-    /// arrival and the crossing of the previous tail.
+    /// Returns a head without an output lane, and the tick when its stages 2 and 3 start: the later
+    /// of its arrival and the crossing of the previous tail.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {
         let first = self.first().filter(|_| self.holds.is_none())?;
         assert_eq!(first.flit.index, 0, "a flit without an output lane is a head");
@@ -106,7 +104,6 @@ impl Input {
         &mut self.lanes[usize::from(lane)]
     }
 
-    /// Adds a flit at `now`, the time of `tick`.
     pub(crate) fn enter(&mut self, lane: u8, flit: Flit, tick: Tick, now: Time) {
         self.settle_occupancy(now);
         self.lane_mut(lane).buffer.push_back(BufferedFlit { flit, since: tick });
@@ -127,7 +124,6 @@ impl Input {
         self.lanes.iter().map(InputLane::fill).sum()
     }
 
-    /// Fill level times time, summed from the start of the run to `now`.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -143,13 +139,10 @@ pub(crate) struct Output {
     /// Earliest start time of the next flit.
     pub(crate) free: Time,
     pub(crate) lanes: Vec<OutputLane>,
-    /// Arbiter for the link, at the output of a switch or the port of an adapter.
     pub(crate) chooser: Chooser,
-    /// VC allocation: for each level, round-robin pointer over heads (input port and lane).
+    /// VC allocation: round-robin pointer over heads (input port and lane), for each level.
     pub(crate) head_pointers: Vec<RoundRobin>,
-    /// VC allocation: round-robin pointer over lanes.
     pub(crate) lane_pointer: RoundRobin,
-    /// Switch allocation: arbitration of each crossbar output.
     pub(crate) crossbar_ports: Vec<Granting>,
     /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
@@ -160,9 +153,7 @@ pub(crate) struct Output {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Granting {
-    /// Grants crossbar inputs in round robin.
     Inputs(RoundRobin),
-    /// Grants output lanes by an arbiter.
     Lanes(Chooser),
 }
 
@@ -179,38 +170,34 @@ impl Granting {
 pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
     pub(crate) holder: Option<(ChannelId, u8)>,
-    /// VC allocation by iSLIP: for each level, round-robin pointer after the last accepted grant.
+    /// Round-robin pointer of iSLIP for each level, after the last accepted grant.
     pub(crate) head_pointers: Vec<RoundRobin>,
     /// Tick when the last tail crossed into the lane.
     pub(crate) released: Option<Tick>,
-    /// Credits of the lane; `None` if the receiver accepts every flit.
+    /// `None` if the receiver accepts every flit.
     pub(crate) credits: Option<Credits>,
 }
 
-/// Free places of the lane buffer at the other end, in flits.
+/// Free space in the lane buffer at the other end, in flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
     pub(crate) depth: u64,
-    /// Credits at the sender.
     pub(crate) here: u64,
-    /// Number of these credits that are promised to packets.
     pub(crate) promised: u64,
-    /// Credits returned but not yet at the sender.
     pub(crate) on_their_way: u64,
 }
 
 impl OutputLane {
-    /// Whether the output lane is empty and all credits are back.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.credits.is_none_or(|credits| credits.here == credits.depth && self.buffer.is_empty())
     }
 
-    /// Whether at least `flits` credits are not promised.
     pub(crate) fn has_credits(&self, flits: u64) -> bool {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
     }
 
-    /// Whether fewer than `flits` credits are left even when those on their way have arrived.
+    /// Returns whether fewer than `flits` unpromised credits remain even after those on their way
+    /// have arrived.
     pub(crate) fn stays_short_of(&self, flits: u64) -> bool {
         self.credits
             .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
@@ -234,8 +221,8 @@ impl OutputLane {
 }
 
 impl Output {
-    /// Creates an output; `crossbar` is the arbiter if crossbar outputs arbitrate by lane, `depths`
-    /// are those of the buffers at the other end.
+    /// Creates an output. `crossbar` is the arbiter for crossbar outputs that arbitrate by lane;
+    /// `depths` are the buffer depths at the other end, in flits.
     pub(crate) fn new(
         (lanes, crossbar_ports): (&LanePlan, u8),
         levels: usize,
@@ -288,13 +275,12 @@ impl Output {
     }
 }
 
-/// An arbiter among lanes of a port; if it arbitrates packet by packet, it stays with a lane until
-/// the tail has left.
+/// Arbiter among the lanes of a port. With packet-level arbitration, it keeps a lane until the tail
+/// has left.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,
     granularity: Granularity,
-    /// Lane of the packet in progress, with packet-level arbitration.
     in_packet: Option<u8>,
 }
 
@@ -312,7 +298,7 @@ impl Chooser {
         self.granularity == Granularity::Packet
     }
 
-    /// Whether no packet is in progress; always true if it arbitrates flit by flit.
+    /// Returns whether no packet is in progress; always true with flit-level arbitration.
     pub(crate) fn is_open(&self) -> bool {
         self.in_packet.is_none()
     }

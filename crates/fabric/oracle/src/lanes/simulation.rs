@@ -1,4 +1,4 @@
-//! The simulation of a network of virtual lanes, event by event.
+//! Simulation of a virtual-lane network, event by event.
 
 use crate::endpoints::{Endpoints, SwitchChooser};
 use crate::lanes::allocation::Request;
@@ -27,23 +27,18 @@ pub(crate) struct Simulation {
     pub(crate) clock: Clock,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
-    /// Output selection for packets that may take any of several outputs.
     pub(crate) switch_chooser: Option<SwitchChooser>,
-    /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// Host that sends on each channel.
+    /// Host that sends on each channel; `None` for channels from switches.
     pub(crate) hosts: Vec<Option<EndpointId>>,
-    /// Packet in progress, for each endpoint and lane.
     pub(crate) senders: Vec<Vec<Option<OutgoingPacket>>>,
-    /// State of in-transit packets at each endpoint.
     pub(crate) in_transit: Vec<InTransit>,
     pub(crate) journeys: Journeys,
-    /// Lane buffers at the end of each channel, if any.
+    /// Lane buffers at the end of each channel; `None` at a host that accepts every flit.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// Tick of each switch's next or last action, for each node.
+    /// Tick of each switch's next or last action, by node.
     awake_switches: Vec<Option<Tick>>,
-    /// Tick of the adapter's next or last action, for each channel.
     awake_adapters: Vec<Option<Tick>>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,
@@ -204,7 +199,6 @@ impl Simulation {
         self.clock.tick_at(self.timeline.now)
     }
 
-    /// Schedules an action of a switch at this tick or the next.
     pub(crate) fn wake_switch(&mut self, node: NodeId, tick: Tick) {
         let awake = &mut self.awake_switches[node.index()];
         if *awake < Some(tick) {
@@ -216,7 +210,6 @@ impl Simulation {
         }
     }
 
-    /// Schedules an action of an adapter at this tick or the next.
     pub(crate) fn wake_adapter(&mut self, channel: ChannelId, tick: Tick) {
         let awake = &mut self.awake_adapters[channel.index()];
         if *awake < Some(tick) {
@@ -241,7 +234,7 @@ impl Simulation {
         self.plan.fabric.channels_from(node).map(Fabric::reverse).collect()
     }
 
-    /// Number of ports up to the highest.
+    /// Returns the number of ports, including port 0.
     pub(crate) fn ports(&self, node: NodeId) -> usize {
         usize::from(self.plan.fabric.node(node).ports) + 1
     }
@@ -255,19 +248,18 @@ impl Simulation {
     }
 }
 
-// The wait-for graph of a network of virtual lanes; `WaitCycle` defines deadlock.
+// Wait-for graph of a virtual-lane network; `WaitCycle` defines deadlock.
 //
 // ```text
-//   head's requests ──► any of:  the input lane that holds an output lane which it may take
-//                          the input lane at the end of a free one, if that lacks credits
+//   head's requests ──► any of:  the input lane that holds a permitted output lane
+//                          the input lane at the end of a free output lane, if that lacks credits
 //   lane holds an output lane without space ──► the input lane at the end of it, if that is full
 //   packet waits for space at a host ──► any of:  the input lanes that the packets of the pool are to enter
 // ```
 //
-// Credits on their way are certain to arrive: waiting for them does not count as a wait here.
+// Credits on their way are certain to arrive, so waiting for them does not count as a wait.
 
 impl Simulation {
-    /// Wait-for graph at the end of `time`.
     pub(crate) fn waits(&self, time: Time) -> WaitForGraph {
         let tick = self.clock.last_until(time);
         ChannelId::first(self.inputs.len())
@@ -280,7 +272,6 @@ impl Simulation {
     }
 }
 
-/// Buffers that an input lane waits for; `None` if it does not wait.
 fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     if simulation.ends_at_host(of.channel) {
         return waits_at_host(simulation, of);
@@ -297,7 +288,6 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 
-/// Input lane at the end of a full output lane, if it is full too.
 fn full_behind(simulation: &Simulation, hold: Hold) -> Option<Buffer> {
     let Hold { output: channel, lane, .. } = hold;
     let behind = Buffer { channel, lane };
@@ -313,7 +303,7 @@ fn is_full(simulation: &Simulation, of: Buffer) -> bool {
     input.is_some_and(|input| input.lane(of.lane).fill() == depth as usize)
 }
 
-/// Input lane that prevents the grant of a lane; `None` if the obstacle is temporary.
+/// Returns the input lane that prevents the grant of a lane; `None` if the obstacle is temporary.
 fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffer> {
     let output_lane = simulation.outputs[request.output.index()].lane(lane);
     if let Some((channel, lane)) = output_lane.holder {
@@ -324,14 +314,14 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
     output_lane.stays_short_of(needed).then_some(Buffer { channel: request.output, lane })
 }
 
-/// Wait of a packet without space in the pool. Any packet of the pool may leave first: the wait is
-/// for any of the input lanes that these packets enter or may enter.
+/// Returns the wait of a packet without pool space. Any pool packet may leave first, so the packet
+/// waits for any of the input lanes that pool packets enter or may enter.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let in_transit = &simulation.in_transit[host.index()];
     let head = in_transit.heads[usize::from(of.lane)];
     let first = simulation.input(of.channel).lane(of.lane).first()?;
-    // Space that became free after the last tick is used at the next.
+    // Space freed after the last tick is used at the next tick.
     let gets_room = simulation.pool_has_room(host, first.flit.packet);
     if !matches!(head, EjectionHead::Waiting { .. }) || gets_room {
         return None;
@@ -363,10 +353,10 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(waits))
 }
 
-// Waiters, for congestion trees (`docs/concepts/timing.md`, congestion trees).
+// Blocked packets, for congestion trees (`docs/concepts/timing.md`).
 //
 // ```text
-//   lane buffer   its first packet   ─► the output lane that it holds, or those that it may take
+//   lane buffer   its first packet   ─► the output lane that it holds, or the permitted output lanes
 //                 packets behind it  ─► nothing
 //   host          packets on lanes   ─► that lane;   the first of every queue ─► the lanes of its group
 //   blocked       no credit is available; for a packet that needs credits for all of it, not enough
@@ -401,7 +391,8 @@ impl Simulation {
         }
     }
 
-    /// Next step of the first packet; `None` if it is at a host and need not wait there.
+    /// Returns the next step of the first packet; `None` if the packet is at a host and need not
+    /// wait there.
     fn onward_of_first(&self, at: Buffer, first: Flit) -> Option<Onward> {
         if self.ends_at_host(at.channel) {
             let heads = &self.in_transit[self.host_at(at.channel).index()].heads;
@@ -415,7 +406,7 @@ impl Simulation {
             let is_blocked = |lane| !self.outputs[output.index()].lane(lane).has_credit();
             return Some(Onward::by(output, LaneSet::one(lane), is_blocked));
         }
-        // Requests count even if routing has not ended.
+        // Requests count even while routing is in progress.
         let [request] = self.requests_of(at.channel, at.lane, u64::MAX)[..] else { return None };
         let flits = self.journeys.get(first.packet).flits;
         let is_blocked = |lane| {
@@ -454,8 +445,8 @@ impl Simulation {
     }
 }
 
-// Waits for credits (`docs/concepts/timing.md`, lanes and credits): an idle channel could have
-// taken flits with more credits.
+// Credit waits (`docs/concepts/timing.md`, lanes and credits): an idle channel could have sent
+// flits with more credits.
 //
 // ```text
 //   flit in an output lane ─► no credit                                 seen in step 2
@@ -464,7 +455,6 @@ impl Simulation {
 // ```
 
 impl Simulation {
-    /// Records whether a channel waits for credits, from the time when a flit could start.
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, tick: Tick) {
         let from = if waits { self.begins(channel, tick) } else { self.timeline.now };
         self.outputs[channel.index()].wait.set(waits, from);
@@ -500,13 +490,12 @@ impl Simulation {
         }
     }
 
-    /// Whether a head could be granted a lane with more credits.
     fn is_short(&self, request: &Request, tick: Tick) -> bool {
         self.lanes_to_grant(request, tick).is_empty()
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records to which outputs more flits could have crossed with more credits.
+    /// Records the outputs to which more flits could have crossed with more credits.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();
@@ -529,9 +518,9 @@ impl Simulation {
     }
 }
 
-// In-transit hosts: [`InTransitHost`] decides which packets get space, when each is ready and which
-// is next; arrivals and departures are processed here, flit by flit. Packets of several lanes
-// arrive interleaved. A host that stops its senders has lane buffers.
+// In-transit hosts: [`InTransitHost`] decides which packets get space, when each packet is ready,
+// and which is next. The code here processes arrivals and departures flit by flit. Packets on
+// several lanes arrive interleaved. A host that stops its senders has lane buffers.
 
 impl Simulation {
     pub(crate) fn pool_has_room(&self, host: EndpointId, packet: JourneyId) -> bool {
@@ -539,8 +528,7 @@ impl Simulation {
         self.in_transit[host.index()].machine.has_room(bytes)
     }
 
-    /// Gives an in-transit packet, whose first flit arrived at `head`, space in the pool, or spills
-    /// it.
+    /// Admits an in-transit packet, whose first flit arrived at `head`, to the pool, or spills it.
     pub(crate) fn take_in(&mut self, host: EndpointId, packet: JourneyId, head: Time) {
         let journey = self.journeys.get(packet);
         let group = self.endpoints.adapter(host).group_of(journey.packet.vc_class);
@@ -584,9 +572,7 @@ impl Simulation {
         }
     }
 
-    // Lane buffers of a host that stops its senders.
-
-    /// Empties the lane buffers of a host while the pool has space for a waiting packet.
+    /// Stops at a packet that must wait for pool space.
     pub(crate) fn receive(&mut self, channel: ChannelId) {
         let host = self.host_at(channel);
         loop {
@@ -605,7 +591,6 @@ impl Simulation {
         }
     }
 
-    /// Empties a lane buffer of a host up to a packet that must wait for space.
     fn read_on(&mut self, channel: ChannelId, lane: u8) {
         let (host, now) = (self.host_at(channel), self.timeline.now);
         while let Some(first) = self.input(channel).lane(lane).first() {

@@ -1,4 +1,4 @@
-//! The receiving end of a channel into a switch: an input port with a buffer for each lane.
+//! Receiving end of a channel into a switch: an input port with a buffer for each lane.
 //!
 //! ```text
 //!   s            a             h ... r              u                       e
@@ -17,12 +17,10 @@ pub(crate) struct Buffered {
     pub(crate) packet: JourneyId,
     pub(crate) wire_bytes: u64,
     pub(crate) blocks: u64,
-    /// `a`: time when its first byte arrived.
+    /// `a`: arrival time of the first byte.
     pub(crate) came: Time,
     pub(crate) output: ChannelId,
-    /// Lanes allowed on `output`.
     pub(crate) lanes: LaneSet,
-    /// Dateline class on `output`.
     pub(crate) dateline_class: DatelineClass,
     pub(crate) level: usize,
     pub(crate) is_ready: bool,
@@ -38,17 +36,14 @@ impl Buffered {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// Packets in the buffer of each lane, the oldest first.
     pub(crate) lanes: Vec<Vec<Buffered>>,
-    /// Number of packets that have started on an output but not left.
     pub(crate) reading: usize,
     /// `h` of the last packet: the time when its head was read.
     pub(crate) last_head: Option<Time>,
-    /// For each lane, the number of blocks freed since time zero.
     pub(crate) freed_blocks: Vec<u64>,
-    /// For each lane, the time of the last credit update to the sender, received or lost.
+    /// Time of the last credit update to the sender, received or lost, for each lane.
     pub(crate) credit_updates: Vec<Option<Time>>,
-    /// Bytes times picoseconds, summed over all packets that have left.
+    /// Sum of wire bytes times stay in ps, over all packets that have left.
     occupancy_byte_ps: u128,
 }
 
@@ -82,20 +77,21 @@ impl Input {
         self.occupancy_byte_ps += filled(&left, now);
     }
 
-    /// Bytes of packets whose first byte has arrived and whose tail has not left.
+    /// Returns the bytes of packets with a first byte that has arrived and a tail that has not
+    /// left.
     pub(crate) fn waiting_bytes(&self, lane: u8, now: Time) -> u64 {
         let arrived = self.lane(lane).iter().filter(|buffered| buffered.came <= now);
         arrived.map(|buffered| buffered.wire_bytes).sum()
     }
 
-    /// Bytes times picoseconds from time zero to `end`, which is not in the past.
+    /// Returns the integral of the fill level from time zero to `end`, in byte ps. `end` must not
+    /// be in the past.
     pub(crate) fn occupancy_byte_ps(&self, end: Time) -> u128 {
         let there: u128 = self.lanes.iter().flatten().map(|buffered| filled(buffered, end)).sum();
         self.occupancy_byte_ps + there
     }
 }
 
-/// Bytes times picoseconds of a packet in its buffer, up to `end`.
 fn filled(buffered: &Buffered, end: Time) -> u128 {
     let ps = end.max(buffered.came).since(buffered.came).as_ps();
     u128::from(buffered.wire_bytes) * u128::from(ps)

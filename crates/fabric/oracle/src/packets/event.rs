@@ -1,7 +1,7 @@
-//! The events of a network of whole packets, in the order of their phases.
+//! Events of whole-packet networks, in the order of their phases.
 //!
-//! Derived order: the total order of `docs/concepts/timing-packets.md`, by phase, then by the id of
-//! the component, the first field.
+//! The derived order is the total order of `docs/concepts/timing-packets.md`: by phase, then by the
+//! id of the component (the first field).
 
 use crate::packets::journey::JourneyId;
 use gingham_kernel::Time;
@@ -9,30 +9,24 @@ use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1: a wake-up is due.
     Wake { endpoint: EndpointId },
     /// Phase 2: the tail has left the sender.
     Left { channel: ChannelId },
     /// Phase 2: the tail has left the input buffer for an output buffer.
     LeftInput { channel: ChannelId, lane: u8, packet: JourneyId },
-    /// Phase 2: the receiver repeats its credit update, unless it has sent another since.
+    /// Phase 2: the receiver repeats its credit update, unless it has sent another update since.
     Repeat { channel: ChannelId, lane: u8, since: Time },
-    /// Phase 3: a packet has arrived completely at the host at the end of `channel`.
     Arrived { channel: ChannelId, packet: JourneyId },
-    /// Phase 4: the receiver checks the fill level of a buffer.
     CheckBuffer { channel: ChannelId, lane: u8 },
-    /// Phase 4: the sender receives a credit update: the limit on blocks sent.
+    /// Phase 4: the sender receives a credit update, which is a new limit on the number of blocks
+    /// sent.
     Known { channel: ChannelId, lane: u8, limit_blocks: u64 },
-    /// Phase 4: the sender receives the start or end of a pause.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
-    /// Phase 5: the head of a packet is read.
     ReadHead { channel: ChannelId, lane: u8, packet: JourneyId },
-    /// Phase 5, after all heads: the packet may start.
+    /// Phase 5, after all heads are read: the packet may start.
     Ready { channel: ChannelId, lane: u8, packet: JourneyId },
-    /// Phase 6: an idle channel chooses a packet.
     Start { channel: ChannelId },
-    /// Phase 7: the instant when the head was read is over.
+    /// Phase 7: all events at the time when the head was read are over.
     Settle { channel: ChannelId, lane: u8, packet: JourneyId },
 }

@@ -1,4 +1,4 @@
-//! Hosts: creation of messages, transmission and reception of packets.
+//! Hosts create messages, and send and receive packets.
 
 use crate::legs::Legs;
 use crate::packets::buffer::Buffered;
@@ -22,8 +22,6 @@ struct Candidate {
 }
 
 impl Simulation {
-    // Phase 1: create.
-
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
@@ -46,7 +44,6 @@ impl Simulation {
         }
     }
 
-    /// Reports a change in the set of lanes with space, as known to the sender.
     pub(crate) fn notify_lanes(&mut self, output: ChannelId) {
         let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
         let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
@@ -55,19 +52,16 @@ impl Simulation {
         }
     }
 
-    /// Reports the number of buffers between switches without space, as known to senders.
     fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| !self.has_space(channel, lane));
         self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
-    /// Whether the buffer has space for a packet of maximum length.
+    /// Returns whether the buffer has space for a packet of maximum length.
     fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
         let blocks = self.watched.space_blocks[usize::from(lane)];
         self.outputs[channel.index()].has_space(lane, blocks.into())
     }
-
-    // Phase 2: left.
 
     pub(crate) fn left_host(&mut self, channel: ChannelId, sending: &Sending) {
         let endpoint = self.hosts[channel.index()].expect("a host sends here");
@@ -80,17 +74,13 @@ impl Simulation {
         self.timeline.cause(self.timeline.now, Event::Start { channel });
     }
 
-    // Phase 3: arrived.
-
     pub(crate) fn arrived(&mut self, packet: JourneyId) {
         let journey = self.journeys.remove(packet);
         let (packet, arrival) = (&journey.packet, &journey.arrival(self.timeline.now));
         self.notify(Notice::Received { packet, arrival });
     }
 
-    // Phase 6: start.
-
-    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
+    /// Returns whether packets are ready but lack credits.
     pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
         let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
         let head = |candidate: &Candidate| Head {
@@ -105,7 +95,8 @@ impl Simulation {
         is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// Packet that each lane could start, and whether any packet is ready, with or without credits.
+    /// Returns the packet that each lane could start, and whether any packet is ready, with or
+    /// without credits.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,
@@ -113,8 +104,7 @@ impl Simulation {
     ) -> (Vec<Option<Candidate>>, bool) {
         let mut candidates = vec![None; self.plan.lanes.count.into()];
         let mut is_any_ready = false;
-        // Groups are in the order of their lanes: a lane takes from the lowest group that includes
-        // it.
+        // Groups are sorted by lanes, so a lane serves the lowest group that includes it.
         for (group, lanes) in self.waiting_groups(endpoint) {
             let Some(next) = self.next_of(endpoint, channel, group) else { continue };
             is_any_ready = true;
@@ -141,7 +131,7 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Returns the packet that a group would send now; schedules a start if it may send later.
+    /// Schedules a start if the group may send later.
     fn next_of(
         &mut self,
         endpoint: EndpointId,
@@ -211,11 +201,9 @@ impl Simulation {
     }
 }
 
-// Channels: a packet starts, takes its space at the other end, and leaves.
+// Channels: a packet starts, reserves space at the other end, and leaves.
 
 impl Simulation {
-    // Phase 2: left.
-
     pub(crate) fn left(&mut self, channel: ChannelId) {
         let output = &mut self.outputs[channel.index()];
         let sending = output.sending.take().expect("a tail was on the channel");
@@ -228,8 +216,6 @@ impl Simulation {
             Leaves::Output { lane } => self.left_output(channel, lane, sending.packet),
         }
     }
-
-    // Phase 6: start.
 
     pub(crate) fn choose(&mut self, channel: ChannelId) {
         let has_buffer = self.outputs[channel.index()].buffer.is_some();
@@ -264,7 +250,6 @@ impl Simulation {
         self.timeline.cause(left + of_channel.delay, Event::Arrived { channel, packet });
     }
 
-    /// Reserves space for the whole packet at the end of its channel.
     fn enter(&mut self, packet: JourneyId, channel: ChannelId, lane: u8) {
         let (lanes, dateline_class) = self.lanes_onward(packet, channel);
         let journey = self.journeys.get(packet);
@@ -298,7 +283,6 @@ impl Simulation {
         self.timeline.cause(head, Event::ReadHead { channel, lane, packet });
     }
 
-    /// Lanes allowed on the next channel, and the dateline class there.
     pub(crate) fn lanes_onward(
         &self,
         packet: JourneyId,
@@ -311,8 +295,8 @@ impl Simulation {
     }
 }
 
-// Pauses of lanes: a receiver requests a pause when a buffer fills, and revokes it when it has
-// emptied.
+// Lane pauses: a receiver requests a pause when a buffer fills, and revokes the request when the
+// buffer has emptied.
 //
 // ```text
 //   x: the fill rises above `pause` ── t'(frame) + d' + response time ──► x + D: no packet starts on the lane
@@ -327,18 +311,16 @@ impl Simulation {
 pub(crate) struct Pausing {
     pub(crate) lanes: Vec<LanePause>,
     pub(crate) pauses: u64,
-    /// Start of the current interval with any lane paused.
+    /// Start of the current interval with at least one lane paused.
     since: Option<Time>,
     past_ps: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePause {
-    /// Whether the receiver's last request was a pause.
     pub(crate) is_asked: bool,
     /// Whether the last request that has reached the sender was a pause.
     pub(crate) is_paused: bool,
-    /// Number of requests sent but not received.
     in_flight: u32,
     /// Whether a host has found no space since the last pause ended.
     is_awaited: bool,
@@ -350,12 +332,12 @@ impl Pausing {
         Self { lanes, pauses: 0, since: None, past_ps: 0 }
     }
 
-    /// Time with any lane paused up to `end`, which is not in the past.
+    /// Returns the time with at least one lane paused, up to `end`, which must not be in the past.
     pub(crate) fn paused_ps(&self, end: Time) -> u64 {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// Applies a request. Returns whether the sender waited for it.
+    /// Returns whether the sender waited for the request.
     fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;
@@ -370,7 +352,7 @@ impl Pausing {
 }
 
 impl LanePause {
-    /// Whether no packet can start until the buffer at the end of the channel empties.
+    /// Returns whether no packet can start until the buffer at the end of the channel empties.
     pub(crate) const fn is_held(self) -> bool {
         self.is_asked && self.in_flight == 0
     }
@@ -385,7 +367,7 @@ impl Simulation {
         self.packets.pauses.as_ref().expect("receivers pause")
     }
 
-    /// Schedules a check of the buffer when the first byte of a packet that starts now arrives.
+    /// Schedules a buffer check for the arrival of the first byte of a packet that starts now.
     pub(crate) fn check_on_arrival(&mut self, channel: ChannelId, lane: u8) {
         if self.packets.pauses.is_some() {
             let first = self.first_byte_takes(channel);
@@ -393,7 +375,6 @@ impl Simulation {
         }
     }
 
-    /// Time from a packet's start to the complete arrival of its first byte.
     fn first_byte_takes(&self, channel: ChannelId) -> gingham_kernel::Span {
         let of = self.plan.channel(channel);
         of.delay + of.bytes.of(1)
@@ -405,8 +386,6 @@ impl Simulation {
             None => self.credits_mut(channel, lane).is_awaited = true,
         }
     }
-
-    // Phase 4: check of a buffer, and pause received.
 
     pub(crate) fn check_buffer(&mut self, channel: ChannelId, lane: u8) {
         self.assert_no_overflow(channel, lane);
@@ -434,7 +413,6 @@ impl Simulation {
         }
     }
 
-    /// Bytes of packets whose first byte has arrived and whose tail has not left.
     fn fill_bytes(&self, channel: ChannelId, lane: u8) -> u64 {
         let first = self.plan.channel(channel).bytes.of(1);
         let buffer = self.input(channel).lane(lane).iter();

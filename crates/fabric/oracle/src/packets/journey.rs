@@ -13,17 +13,16 @@ pub(crate) type Journeys = InFlight<Journey>;
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
-    /// All channels, from the source's cable to the destination's.
+    /// All channels, from the source's cable to the destination's cable.
     pub(crate) path: Vec<ChannelId>,
     pub(crate) legs: Legs,
     pub(crate) length: PathLength,
-    /// `W`: payload and overhead of the packet, in bytes.
+    /// `W`: packet length on the wire (payload and overhead), in bytes.
     pub(crate) wire_bytes: u64,
-    /// Index in `path` of the current or last channel.
     pub(crate) position: usize,
-    /// Dateline class on that channel.
     pub(crate) dateline_class: DatelineClass,
-    /// When the first byte arrives at the destination; set at the start on the last channel.
+    /// Arrival time of the first byte at the destination, set when the packet starts on the last
+    /// channel.
     pub(crate) head_arrived: Option<Time>,
 }
 
@@ -32,7 +31,6 @@ impl Journey {
         self.path[self.position + 1]
     }
 
-    /// Replaces the rest of the path by a channel into port 0 of the current switch.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.path.truncate(self.position + 1);
         self.path.push(into_end);

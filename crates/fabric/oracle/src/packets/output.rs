@@ -1,5 +1,5 @@
-//! The sending end of a channel: the current transmission, and what is known of the buffer at the
-//! other end.
+//! Sending end of a channel: the current transmission, and the sender's knowledge of the buffer at
+//! the other end.
 //!
 //! ```text
 //!   blocks since time zero    sent ──── free ────► limit ──── updates under way ────► capacity + freed
@@ -19,15 +19,13 @@ use gingham_topology::ChannelId;
 pub(crate) struct Output {
     pub(crate) sending: Option<Sending>,
     pub(crate) arbiter: LaneArbiter,
-    /// For each lane, the input port of the last packet started, at a switch.
+    /// Input port of the last packet started on each lane of a switch output.
     pub(crate) last_port: Vec<Option<usize>>,
-    /// Output buffer of each lane, if switches have output buffers.
     pub(crate) buffer: Option<Vec<OutputLane>>,
-    /// Credits of each lane; `None` with pauses, or if the receiver is a host that accepts every
+    /// Credits of each lane; `None` with pauses, or if the receiver is a host, which accepts every
     /// packet.
     pub(crate) credits: Option<Vec<Credits>>,
     pub(crate) pausing: Option<Pausing>,
-    /// Number of bytes of packets whose tail has left.
     pub(crate) sent_bytes: u64,
     pub(crate) wait: CreditWait,
 }
@@ -40,7 +38,7 @@ pub(crate) struct Sending {
     pub(crate) from: Leaves,
 }
 
-/// The buffer that the tail of a packet leaves.
+/// Buffer left by a packet's tail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaves {
     Host,
@@ -48,17 +46,15 @@ pub(crate) enum Leaves {
         channel: ChannelId,
         lane: u8,
     },
-    /// The buffer of the output itself.
     Output {
         lane: u8,
     },
 }
 
-/// What the sender knows of a buffer, in blocks since time zero.
+/// Sender's knowledge of a buffer, in blocks since time zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
     pub(crate) sent: u64,
-    /// Limit on `sent`.
     pub(crate) limit: u64,
     pub(crate) capacity: u64,
     /// Whether a host has found no space since the last update.
@@ -76,8 +72,8 @@ impl Credits {
 }
 
 impl Output {
-    /// Whether at least `blocks` blocks are known to be free or, with pauses, the lane is not
-    /// paused.
+    /// Returns whether at least `blocks` blocks are known to be free or, with pauses, the lane is
+    /// not paused.
     pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
         if let Some(pausing) = &self.pausing {
             return !pausing.lanes[usize::from(lane)].is_paused;
@@ -88,20 +84,18 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Time up to `end`, in ps, with any lane paused or, if there are credits, with a packet ready
-    /// but no credits.
+    /// Returns the time up to `end`, in ps, with at least one lane paused or, with credits, with a
+    /// packet ready but no credits.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }
 
-    /// Number of data bytes started before `end`, which is not in the past.
     pub(crate) fn bytes_before(&self, end: Time, bytes: ByteTime) -> u64 {
         let of_sending =
             |sending: &Sending| bytes.started(end.since(sending.started)).min(sending.wire_bytes);
         self.sent_bytes + self.sending.as_ref().map_or(0, of_sending)
     }
 
-    /// Number of data bytes started at or before `end`.
     pub(crate) fn bytes_until(&self, end: Time, bytes: ByteTime) -> u64 {
         self.bytes_before(end + Span::from_ps(1), bytes)
     }

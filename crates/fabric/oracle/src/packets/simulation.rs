@@ -1,4 +1,4 @@
-//! The simulation of a network of whole packets, event by event.
+//! Simulation of a whole-packet network, event by event.
 
 use crate::credit_wait::CreditWait;
 use crate::endpoints::Endpoints;
@@ -30,10 +30,10 @@ pub(crate) struct Simulation {
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     pub(crate) watched: Watched,
-    /// Host that sends on each channel.
+    /// Host that sends on each channel; `None` for channels from switches.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     pub(crate) journeys: Journeys,
-    /// Input port at the end of each channel, at a switch.
+    /// Input port at the end of each channel; `None` at a host.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
 }
@@ -198,15 +198,15 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
     }
 }
 
-// Order in which a switch serves the packets that wait for a lane of an output.
+// Order in which a switch serves the packets that wait for an output lane.
 //
 // ```text
-//   oldest first      a, then input port, then the lane it arrived on
+//   oldest first      a, then input port, then the incoming lane
 //   strict priority   level, then as oldest first
 //   round robin       input port, from the one after the last winner; within a port a, then lane
 // ```
 
-/// A waiting packet, given by its buffer and its index there; the oldest has index 0.
+/// Waiting packet, given by its buffer and its index there; the oldest packet has index 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Waiting {
     pub(crate) input: ChannelId,
@@ -215,7 +215,7 @@ pub(crate) struct Waiting {
 }
 
 impl Simulation {
-    /// Ready packets that wait for an output and may take one of its lanes, in order.
+    /// In the order in which the switch serves them.
     pub(crate) fn in_order(&self, output: ChannelId, lane: u8) -> Vec<Waiting> {
         let node = self.plan.ends(output).source.node;
         let mut found = Vec::new();
@@ -248,7 +248,7 @@ impl Simulation {
         (Reverse(buffered.level), turn, buffered.came, port, waiting.lane)
     }
 
-    /// Number of ports that precede `port` in round-robin order.
+    /// Returns the number of ports that precede `port` in round-robin order.
     fn turns_until(&self, output: ChannelId, lane: u8, port: usize) -> usize {
         let node = self.plan.ends(output).source.node;
         let ports = usize::from(self.plan.fabric.node(node).ports) + 1;
@@ -262,7 +262,7 @@ impl Simulation {
     }
 }
 
-// Invariants after every event, counted from scratch; slow, for tests.
+// Invariants after every event, computed from scratch. Slow; for tests.
 
 impl Simulation {
     pub(crate) fn assert_conserved(&self) {
@@ -274,7 +274,7 @@ impl Simulation {
         lanes.clone().for_each(OutputLane::assert_no_overflow);
         let crossed = lanes.flat_map(|lane| &lane.packets);
         let at_outputs = crossed.filter(|crossed| !crossed.has_started).count();
-        // A packet that has started or crossed is counted where it goes.
+        // A packet that has started or crossed is counted at its next location.
         let there = to_hosts + in_buffers + at_outputs;
         assert_eq!(self.journeys.len(), there, "packets are conserved");
         for channel in ChannelId::first(self.inputs.len()) {
@@ -322,7 +322,6 @@ impl Simulation {
         assert!(lost == 0 || self.timeline.pending().any(heals), "what was lost is said again");
     }
 
-    /// Number of blocks that scheduled updates will make known to the sender.
     fn blocks_in_flight(&self, channel: ChannelId, lane: u8, known: u64) -> u64 {
         let limit = |event: &Event| match *event {
             Event::Known { channel: of, lane: on, limit_blocks } if (of, on) == (channel, lane) => {
@@ -334,7 +333,7 @@ impl Simulation {
     }
 }
 
-// Credits on their way to the sender: updates, their loss and repetition.
+// Credit updates on their way to the sender, their loss, and their repetition.
 //
 // ```text
 //   e: free ── update of the whole count ──► e + d' + c: known
@@ -344,9 +343,6 @@ impl Simulation {
 // Source: InfiniBand Architecture Specification, Volume 1, section 7.9.
 
 impl Simulation {
-    // Phase 2: left.
-
-    /// Sends a credit update: the new limit on blocks sent on a lane.
     pub(crate) fn send_credit_update(&mut self, channel: ChannelId, lane: u8) {
         let now = self.timeline.now;
         self.input_mut(channel).credit_updates[usize::from(lane)] = Some(now);
@@ -363,14 +359,12 @@ impl Simulation {
         self.timeline.cause(known, Event::Known { channel, lane, limit_blocks });
     }
 
-    /// Repeats an update that was lost a period ago, unless another was sent since.
+    /// Repeats an update that was lost a period ago, unless another update was sent since.
     pub(crate) fn repeat(&mut self, channel: ChannelId, lane: u8, since: Time) {
         if self.input(channel).credit_updates[usize::from(lane)] == Some(since) {
             self.send_credit_update(channel, lane);
         }
     }
-
-    // Phase 4: known.
 
     pub(crate) fn known(&mut self, channel: ChannelId, lane: u8, limit_blocks: u64) {
         let is_of_host = self.hosts[channel.index()].is_some();
@@ -383,7 +377,7 @@ impl Simulation {
     }
 }
 
-// Overtaking: how often other packets pass a packet, and the limit for this.
+// Overtaking: how often other packets pass a packet, and the limit on it.
 //
 // ```text
 //   p1 overtaken `at_most` times ─► waited for:  no packet behind it in the order of a lane precedes it
@@ -393,7 +387,7 @@ impl Simulation {
 // Packets are held back only if the limit counts overtaking within their buffer.
 
 impl Simulation {
-    /// Whether an older packet in the buffer waits that may not be overtaken again.
+    /// Returns whether an older packet that may not be overtaken again waits in the same buffer.
     pub(crate) fn is_held_back(&self, at: Waiting) -> bool {
         let overtaking = self.packets.overtaking;
         let buffer = self.input(at.input).lane(at.lane);
@@ -407,7 +401,7 @@ impl Simulation {
         overtaken >= self.packets.overtaking.at_most && !self.is_held_back(at)
     }
 
-    /// Counts the packets that a starting packet overtakes.
+    /// Increments the counts of all packets that a starting packet overtakes.
     pub(crate) fn overtake(&mut self, output: ChannelId, lane: u8, starting: Waiting) {
         let in_order = self.in_order(output, lane);
         let before = in_order.into_iter().take_while(|other| *other != starting);

@@ -1,4 +1,4 @@
-//! Switches: reading of heads, and the start of packets on idle outputs.
+//! Switches read heads and start packets on idle outputs.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::event::Event;
@@ -13,8 +13,6 @@ use gingham_topology::{ChannelId, NodeId};
 use std::cmp::Reverse;
 
 impl Simulation {
-    // Phase 2: left.
-
     pub(crate) fn left_switch(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         let now = self.timeline.now;
         self.input_mut(input).leave(lane, packet, now);
@@ -25,8 +23,6 @@ impl Simulation {
         }
         self.wake_switch(self.plan.ends(input).target.node);
     }
-
-    // Phase 5: ready.
 
     pub(crate) fn read_head(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         if self.endpoints.wanted().read {
@@ -65,8 +61,8 @@ impl Simulation {
         Stay { input, lane, came, wire_bytes, output, lanes }
     }
 
-    /// Earliest start for which every byte arrives in time: `a + t_in(W) - t_out(W - 1)`, or time
-    /// zero if that is earlier or both rates are equal.
+    /// Returns the earliest start at which every byte arrives in time: `a + t_in(W) - t_out(W -
+    /// 1)`, or time zero if that is earlier or both rates are equal.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
         let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
@@ -84,8 +80,6 @@ impl Simulation {
         self.wake_switch(self.plan.ends(input).target.node);
     }
 
-    // Phase 6: start.
-
     fn wake_switch(&mut self, node: NodeId) {
         let outputs: Vec<_> = self.plan.fabric.channels_from(node).collect();
         for channel in outputs {
@@ -93,7 +87,7 @@ impl Simulation {
         }
     }
 
-    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
+    /// Returns whether packets are ready but lack credits.
     pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
         let lanes = 0..self.plan.lanes.count;
         let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();
@@ -111,7 +105,7 @@ impl Simulation {
         candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
     }
 
-    /// Next packet for a lane, regardless of space.
+    /// Ignores space.
     fn candidate(&self, output: ChannelId, lane: u8) -> Option<Waiting> {
         for waiting in self.in_order(output, lane) {
             if self.can_be_read(waiting) {
@@ -129,7 +123,8 @@ impl Simulation {
         !is_busy && !self.is_held_back(waiting)
     }
 
-    /// Lane chosen by the arbiter; `heads` are the packets that could start on each lane.
+    /// Returns the lane chosen by the arbiter. `heads` are the packets that could start on each
+    /// lane.
     pub(crate) fn choose_lane(&mut self, channel: ChannelId, heads: &[Option<Head>]) -> Option<u8> {
         let bit = |(lane, head): (usize, &Option<Head>)| u16::from(head.is_some()) << lane;
         let eligible = heads.iter().enumerate().map(bit).sum();
@@ -153,11 +148,10 @@ impl Simulation {
             self.endpoints.notify(self.timeline.now, Notice::Forwarded { stay, left, packet });
         }
         self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
-        // Packets held back by this one may now start, also on channels that have already chosen.
+        // Packets held back by this packet may now start, also on channels that have already
+        // chosen.
         self.wake_switch(self.plan.ends(output).source.node);
     }
-
-    // Phase 7: settled.
 
     pub(crate) fn settle(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         let stay = self.stay(input, lane, packet);
@@ -187,7 +181,7 @@ impl Simulation {
     }
 }
 
-// Outputs with buffers: packets cross to them, and start there.
+// Output buffers: packets cross to them, and start from there.
 //
 // ```text
 //   input          ready ─► first of a lane that fits ─► crosses at x; its tail has left at y
@@ -196,7 +190,7 @@ impl Simulation {
 //
 // The switch is internally as fast as necessary: any number of packets cross at once.
 //
-// Invariant: no buffer contains more than its capacity in blocks.
+// Invariant: no buffer exceeds its capacity.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossed {
@@ -212,9 +206,7 @@ pub(crate) struct Crossed {
 
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
-    /// Capacity in blocks.
     holds: u64,
-    /// Packets in the order of crossing.
     pub(crate) packets: Vec<Crossed>,
 }
 
@@ -227,7 +219,7 @@ impl OutputLane {
         self.holds - self.packets.iter().map(|crossed| crossed.blocks).sum::<u64>()
     }
 
-    /// Number of blocks that are free once all departing tails have left.
+    /// Returns the number of blocks that are free once all departing tails have left.
     fn free_soon(&self) -> u64 {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         self.holds - stays.map(|crossed| crossed.blocks).sum::<u64>()
@@ -260,13 +252,11 @@ impl Simulation {
         self.output_lane(output, lane)?.first()
     }
 
-    /// Whether a packet will not fit even when all departing tails have left.
+    /// Returns whether a packet will not fit even after all departing tails have left.
     pub(crate) fn cannot_cross(&self, output: ChannelId, lane: u8, waiting: Waiting) -> bool {
         let free = self.output_lane(output, lane).map(OutputLane::free_soon);
         free.is_some_and(|free| self.waiting(waiting).blocks > free)
     }
-
-    // Phase 2: left.
 
     pub(crate) fn left_output(&mut self, output: ChannelId, lane: u8, packet: JourneyId) {
         let of = &mut self.output_lane_mut(output, lane).packets;
@@ -275,15 +265,14 @@ impl Simulation {
         self.timeline.cause(self.timeline.now, Event::Start { channel: output });
     }
 
-    // Phase 6: start.
-
     pub(crate) fn cross_to(&mut self, output: ChannelId) {
         while let Some((lane, waiting)) = self.next_to_cross(output) {
             self.cross(output, lane, waiting);
         }
     }
 
-    /// Lane with the most free space among those whose candidate fits, the lowest if several.
+    /// Returns the lane with the most free space among lanes whose candidate fits; in a tie, the
+    /// lowest lane.
     fn next_to_cross(&self, output: ChannelId) -> Option<(u8, Waiting)> {
         let mut next: Option<(u64, u8, Waiting)> = None;
         for lane in 0..self.plan.lanes.count {
@@ -323,7 +312,8 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// Starts the packet that crossed first. Returns whether packets are ready but lack credits.
+    /// Starts the packet that crossed first or, with strict priority, the first of the highest
+    /// level. Returns whether packets are ready but lack credits.
     pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;

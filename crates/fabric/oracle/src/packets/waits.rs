@@ -1,12 +1,12 @@
-//! The wait-for graph of a network of whole packets; `WaitCycle` defines deadlock.
+//! Wait-for graph of a whole-packet network; `WaitCycle` defines deadlock.
 //!
 //! ```text
 //!   buffer, every packet ready and waiting ─► any of:  the buffers at the ends of the lanes that
 //!                                                      its packets may take, if all are blocked
 //! ```
 //!
-//! A packet on the channel into a buffer counts as part of it. A departing tail is certain to free
-//! its space: waiting for it does not count as a wait here.
+//! A packet on the incoming channel counts as part of the buffer. A departing tail is certain to
+//! free its space, so waiting for it does not count as a wait.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::simulation::{Simulation, Waiting};
@@ -28,7 +28,6 @@ impl Simulation {
     }
 }
 
-/// Buffers that a buffer waits for; `None` if it does not wait.
 fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let buffer = simulation.input(of.channel).lane(of.lane);
     if buffer.is_empty() || !buffer.iter().all(Buffered::waits) {
@@ -51,8 +50,8 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(parties.into_iter().collect()))
 }
 
-/// Whether the first packet for a lane will not fit even when all departing tails have left, or the
-/// lane is paused.
+/// Returns whether the first packet for a lane will not fit even after all departing tails have
+/// left, or the lane is paused.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };
     let in_order = simulation.in_order(lane.channel, lane.lane);
@@ -76,11 +75,11 @@ fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     next.is_some_and(|blocks| blocks > holds - taken)
 }
 
-// Waiters, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees).
+// Blocked packets, for congestion trees (`docs/concepts/timing-packets.md`).
 //
 // ```text
-//   buffer of an input   every packet that waits; if none does, every one that arrives ─► its lanes
-//                        one that is held back, or arrives while others wait           ─► nothing
+//   buffer of an input   every waiting packet or, if no packet waits, every arriving packet ─► its lanes
+//                        a packet held back, or arriving while others wait                  ─► nothing
 //   host                 the first of every queue                  ─► the lanes of its group
 //   blocked              the sender knows of no space for the packet
 // ```

@@ -1,16 +1,14 @@
-//! The events of the wormhole network, in the order of their phases.
+//! Events of wormhole networks, in the order of their phases.
 //!
-//! Derived order: the total order of `docs/concepts/timing.md`, by phase, then by the id of the
-//! component, the first field.
+//! The derived order is the total order of `docs/concepts/timing.md`: by phase, then by the id of
+//! the component (the first field).
 
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Symbol {
-    /// The sender may start data flits.
     Go,
-    /// The sender must not start data flits.
     Stop,
 }
 
@@ -23,24 +21,17 @@ pub(crate) struct Flit {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1: a wake-up is due.
     Wake { endpoint: EndpointId },
     /// Phase 2: a STOP or GO arrives at the sender of `channel`.
     ControlArrives { channel: ChannelId, symbol: Symbol },
-    /// Phase 3: a flit has arrived completely at the end of `channel`.
+    /// Phase 3: a whole flit has arrived at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
-    /// Phase 4: the tail has left.
     Release { output: ChannelId },
     /// Phase 4: the input at the end of `channel` may have a header to read.
     ReadHead { channel: ChannelId },
-    /// Phase 4: the header is decoded.
     Request { channel: ChannelId },
-    /// Phase 5: the output may be granted.
     Arbitrate { output: ChannelId },
-    /// Phase 6: the channel may start a flit.
     Transfer { channel: ChannelId },
-    /// Phase 7: the fill level of the input changed.
     EmitControl { channel: ChannelId },
 }

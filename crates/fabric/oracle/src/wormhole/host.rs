@@ -15,7 +15,6 @@ pub(crate) struct Host {
     /// Flits in an input without a slack buffer; the head is read in the next phase.
     pub(crate) unread: VecDeque<Flit>,
     pub(crate) in_transit: InTransitHost<WormId>,
-    /// Worms whose tail has not left, in order of arrival.
     pub(crate) packets: Vec<InTransitPacket>,
 }
 
@@ -40,7 +39,6 @@ pub(crate) struct InTransitPacket {
     pub(crate) taken: TakenIn,
     /// Index of the first flit to be re-injected; earlier flits are the mark.
     pub(crate) first: u64,
-    /// Flits that have arrived but not left.
     pub(crate) received: VecDeque<Flit>,
 }
 

@@ -10,8 +10,6 @@ use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::collections::VecDeque;
 
 impl Simulation {
-    // Phase 1: create.
-
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
@@ -39,7 +37,6 @@ impl Simulation {
         }
     }
 
-    /// Reports the number of buffers between switches that are above their STOP threshold.
     fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, _| {
             let input = self.inputs[channel.index()].as_ref().expect("it ends at a switch");
@@ -47,8 +44,6 @@ impl Simulation {
         });
         self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
-
-    // Phase 6: transfer.
 
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
         if self.hosts[endpoint.index()].injection.is_none() {
@@ -133,14 +128,12 @@ impl Simulation {
 //                                                 ▲ Release: the tail has left ──────────────────────┘
 // ```
 //
-// The input contains at most one unread head, unless the host stops its senders: it is then a slack
-// buffer, in which worms wait for space in the pool.
+// The input contains at most one unread head, unless the host stops its senders. In that case, the
+// input is a slack buffer, in which worms wait for pool space.
 //
 // Invariant: the used part of the pool is the total need of its worms, at most its size.
 
 impl Simulation {
-    // Phase 3: flits arrive.
-
     pub(crate) fn receive_at_host(&mut self, channel: ChannelId, flit: Flit) {
         let head = self.host_mut(channel).head;
         match head {
@@ -156,8 +149,6 @@ impl Simulation {
             EjectionHead::Waiting { .. } => self.put_unread(channel, flit),
         }
     }
-
-    // Phase 4: request.
 
     pub(crate) fn release_host(&mut self, channel: ChannelId) {
         let endpoint = self.host_of(channel);
@@ -214,7 +205,7 @@ impl Simulation {
         };
     }
 
-    /// Gives the first worm in the input space in the pool, or spills it. Returns whether it was
+    /// Admits the first worm in the input to the pool, or spills it. Returns whether it was
     /// admitted.
     fn admit(&mut self, channel: ChannelId, since: Time) -> bool {
         let endpoint = self.host_at(channel);
@@ -278,7 +269,7 @@ impl Simulation {
         }
     }
 
-    /// Keeps a flit of an in-transit worm; drops a flit of the mark.
+    /// Keeps a flit of an in-transit worm, but drops flits of the mark.
     fn keep(&mut self, channel: ChannelId, flit: Flit, is_tail: bool) {
         let now = self.timeline.now;
         let Host { in_transit, packets, .. } = self.host_mut(channel);
@@ -294,8 +285,6 @@ impl Simulation {
         let channel = Fabric::reverse(channel);
         self.timeline.cause(fetched.unwrap_or(now), Event::Transfer { channel });
     }
-
-    // The input: a slack buffer if the host stops its senders.
 
     fn unread(&self, channel: ChannelId) -> Option<Flit> {
         match &self.inputs[channel.index()] {

@@ -1,4 +1,4 @@
-//! The input port at the end of a channel into a switch: slack buffer, header, and STOP and GO.
+//! Input port at the end of a channel into a switch: slack buffer, header, and STOP and GO.
 
 use crate::wormhole::event::{Flit, Symbol};
 use crate::wormhole::worm::WormId;
@@ -9,13 +9,9 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Head {
-    /// No header is being processed.
     Idle,
-    /// The header is being decoded.
     Routing { worm: WormId, output: ChannelId, level: usize },
-    /// The worm requests this output.
     Waiting { output: ChannelId, level: usize },
-    /// The worm holds this output.
     Connected { output: ChannelId },
 }
 
@@ -23,7 +19,7 @@ pub(crate) enum Head {
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
     buffer: VecDeque<Flit>,
-    /// Fill level times time, summed up to the last change of the level.
+    /// Integral of the fill level over time, up to the last change.
     occupancy_flit_ps: u128,
     changed: Time,
     pub(crate) head: Head,
@@ -31,7 +27,7 @@ pub(crate) struct Input {
     pub(crate) serves: Option<WormId>,
     /// Control flit required by the fill level.
     pub(crate) wanted: Symbol,
-    /// Control flit sent last.
+    /// Last control flit sent.
     pub(crate) announced: Symbol,
 }
 
@@ -67,7 +63,6 @@ impl Input {
         self.buffer.pop_front()
     }
 
-    /// Fill level times time, summed from the start of the run to `now`.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -101,7 +96,7 @@ pub(crate) struct Output {
     pub(crate) busy_until: Time,
     pub(crate) stopped_since: Option<Time>,
     pub(crate) owner: Option<ChannelId>,
-    /// Earliest start time of the owner's first flit.
+    /// Earliest start time of the first flit of the worm that owns the output.
     pub(crate) ready: Time,
 }
 

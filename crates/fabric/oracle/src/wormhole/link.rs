@@ -6,8 +6,6 @@ use crate::wormhole::simulation::Simulation;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Simulation {
-    // Phase 2: control arrives.
-
     pub(crate) fn on_control(&mut self, channel: ChannelId, symbol: Symbol) {
         let since = self.outputs[channel.index()].stopped_since;
         match (symbol, since) {
@@ -23,8 +21,6 @@ impl Simulation {
             _ => panic!("STOP and GO alternate on channel {channel:?}"),
         }
     }
-
-    // Phase 6: transfer.
 
     pub(crate) fn transfer(&mut self, channel: ChannelId) {
         let output = &self.outputs[channel.index()];
@@ -49,8 +45,6 @@ impl Simulation {
         self.timeline.cause(arrival, Event::FlitArrives { channel, flit });
     }
 
-    // Phase 7: emit control.
-
     pub(crate) fn emit_control(&mut self, channel: ChannelId) {
         let speaking = Fabric::reverse(channel);
         let idle = self.outputs[speaking.index()].busy_until <= self.timeline.now;
@@ -61,7 +55,6 @@ impl Simulation {
         }
     }
 
-    /// Sends a control flit over the other channel of the cable.
     pub(crate) fn send_control(&mut self, channel: ChannelId, symbol: Symbol) {
         let speaking = Fabric::reverse(channel);
         self.input_mut(channel).announced = symbol;

@@ -1,4 +1,4 @@
-//! The simulation of a wormhole network, event by event.
+//! Simulation of a wormhole network, event by event.
 
 use crate::endpoints::Endpoints;
 use crate::run::Network;
@@ -23,15 +23,14 @@ pub(crate) struct Simulation {
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     pub(crate) watched: Watched,
-    /// Endpoint that sends on each channel.
+    /// Endpoint that sends on each channel; `None` for channels from switches.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) worms: Worms,
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// For each channel, the round-robin state of each level, the lowest first.
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
-    /// Ports that request an output, as bits; a field to avoid an allocation per grant.
+    /// Ports that request an output, one bit each; a field to avoid an allocation per grant.
     pub(crate) requests: Vec<u64>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,
@@ -169,7 +168,7 @@ impl Simulation {
     }
 }
 
-// The wait-for graph of a wormhole network; `WaitCycle` defines deadlock.
+// Wait-for graph of a wormhole network; `WaitCycle` defines deadlock.
 
 impl Simulation {
     pub(crate) fn waits(&self) -> WaitForGraph {
@@ -181,7 +180,7 @@ impl Simulation {
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         let input = self.inputs[channel.index()].as_ref()?;
         if self.is_waiting_at_host(channel) {
-            // All packets of the pool leave on the host's own channel.
+            // All pool packets leave on the host's own channel.
             return self.lastingly_stopped_by(Fabric::reverse(channel));
         }
         match input.head {
@@ -191,7 +190,8 @@ impl Simulation {
         }
     }
 
-    /// Input at the end of `output`, if it has stopped the output and still requests STOP.
+    /// Returns the input at the end of `output` if it has stopped the output and still requests
+    /// STOP.
     fn lastingly_stopped_by(&self, output: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[output.index()].as_ref()?;
         let stopped = self.outputs[output.index()].stopped_since.is_some();
@@ -200,7 +200,7 @@ impl Simulation {
     }
 }
 
-// Waiters, for congestion trees (`docs/concepts/timing.md`, congestion trees).
+// Blocked worms, for congestion trees (`docs/concepts/timing.md`).
 //
 // ```text
 //   input    its worm, from its header on ─► the output that it requests or holds, blocked if stopped
@@ -235,7 +235,8 @@ impl Simulation {
         }
     }
 
-    /// Worm that an input serves, or that waits at a host for the pool, and its next channel.
+    /// Returns the worm that an input serves or that waits at a host for pool space, and its next
+    /// channel.
     fn first_in(&self, channel: ChannelId, input: &Input) -> Option<(WormId, ChannelId)> {
         if self.is_waiting_at_host(channel) {
             return Some((input.worms().next()?, Fabric::reverse(channel)));

@@ -1,4 +1,4 @@
-//! Switches: input ports read headers and request outputs; outputs choose and forward.
+//! Switches: input ports read headers and request outputs; outputs choose a worm and forward it.
 
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::input::{Head, Output};
@@ -9,8 +9,6 @@ use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
 impl Simulation {
-    // Phase 3: flits arrive.
-
     pub(crate) fn receive(&mut self, channel: ChannelId, flit: Flit) {
         if self.ends_at_host(channel) {
             return self.receive_at_host(channel, flit);
@@ -24,8 +22,6 @@ impl Simulation {
             Head::Routing { .. } | Head::Waiting { .. } => {}
         }
     }
-
-    // Phase 4: request.
 
     pub(crate) fn release(&mut self, output: ChannelId) {
         if self.ends_at_host(Fabric::reverse(output)) {
@@ -67,7 +63,7 @@ impl Simulation {
             .cause(self.timeline.now + self.wormhole.routing_delay, Event::Request { channel });
     }
 
-    /// Reports a header that was read. Returns the channel to port 0, if the endpoints divert the
+    /// Reports that a header was read. Returns the channel to port 0 if the endpoints divert the
     /// worm.
     fn notify_read(&mut self, input: ChannelId, worm: WormId) -> Option<ChannelId> {
         let waiting_flits = self.input_mut(input).fill() as u64;
@@ -92,8 +88,6 @@ impl Simulation {
         self.input_mut(channel).head = Head::Waiting { output, level };
         self.timeline.cause(self.timeline.now, Event::Arbitrate { output });
     }
-
-    // Phase 5: arbitrate.
 
     pub(crate) fn arbitrate(&mut self, output: ChannelId) {
         if self.outputs[output.index()].owner.is_some() {
@@ -127,8 +121,6 @@ impl Simulation {
         state.ready = ready;
         self.timeline.cause(ready, Event::Transfer { channel: output });
     }
-
-    // Phase 6: transfer.
 
     pub(crate) fn send_from_switch(&mut self, channel: ChannelId) {
         let Output { owner: Some(input_channel), ready, .. } = self.outputs[channel.index()] else {

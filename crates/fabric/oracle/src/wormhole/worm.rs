@@ -11,22 +11,21 @@ pub(crate) type Worms = InFlight<Worm>;
 #[derive(Clone, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
-    /// All channels, from the source's cable to the destination's.
+    /// All channels, from the source's cable to the destination's cable.
     pub(crate) path: Vec<ChannelId>,
-    /// Length of the path before any diversion.
+    /// Length before any diversion.
     pub(crate) length: PathLength,
-    /// Number of flits at the source, route bytes included.
+    /// Number of flits at the source, including route bytes.
     pub(crate) flits: u64,
     pub(crate) head_arrived: Option<Time>,
     pub(crate) index_expected: u64,
-    /// Index in `path` of the channel at the end of which the head is read next.
+    /// Index in `path` of the channel at whose end the head is read next.
     pub(crate) hops_read: usize,
-    /// Index of the worm's first flit there; earlier flits were stripped or dropped.
+    /// Index of the worm's first flit on that channel; earlier flits were stripped or dropped.
     pub(crate) lead: u64,
 }
 
 impl Worm {
-    /// Replaces the rest of the path by a channel into port 0 of the switch.
     pub(crate) fn divert(&mut self, into_end: ChannelId) {
         self.path.truncate(self.hops_read);
         self.path.push(into_end);
