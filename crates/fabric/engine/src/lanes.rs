@@ -9,9 +9,9 @@
 //! the same order. Each lane has a bit for whether it might move, and each port a bit for whether a
 //! stage must visit it. Hosts, worms in flight and counts do not depend on the stepper.
 //!
-//! Stages run against the pipeline, from the link back to the buffers, and arrivals come last. No
-//! stage therefore sees an effect of an earlier stage in the same tick, and no time stamps are
-//! needed. Source: Yum et al. 2002, section 3.1, as described in `docs/concepts/timing.md`.
+//! Stages run against the pipeline, from the link back to the buffers, and arrivals come last.
+//! Rules about events *before this tick* therefore need no time stamps. Source: Yum et al. 2002,
+//! section 3.1, as described in `docs/concepts/timing.md`.
 //!
 //! Invariants: every flit moves in the same tick as in the oracle; for each lane, the credits, the
 //! flits on the wire and the flits in the buffer add up to its depth; no allocation per flit.

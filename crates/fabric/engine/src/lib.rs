@@ -29,12 +29,12 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     }
 }
 
-/// Explanation of why a stepper cannot run a plan.
+/// Reason why a stepper cannot run a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// Scenario keys that are likely responsible, most likely first.
     pub keys: &'static [&'static str],
-    /// Reason, in words for the user.
+    /// Explanation for the user.
     pub because: &'static str,
 }
 

@@ -48,7 +48,7 @@ impl Network {
         self.switches.heads.give_back(tick, due);
     }
 
-    /// Notifies in order of switch, port and lane.
+    /// Notifies the endpoints of routed heads, in order of switch, port and lane.
     #[inline(never)]
     fn notify_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
         let (plan, layout) = (&context.plan, &context.layout);
@@ -383,7 +383,7 @@ pub(crate) struct AdaptiveHeads {
 
 #[derive(Clone, Debug, Default)]
 struct Open {
-    /// Ports with a grantable lane, and the lanes permitted to the head there.
+    /// Ports with a grantable lane, and the lanes that the head may use there.
     ports: Vec<(usize, u16)>,
     credits: Vec<u64>,
 }
@@ -485,7 +485,8 @@ impl Network {
             return None;
         }
         let place = if let Some(chosen) = chosen {
-            // If the selected output cannot be granted, only the escape lanes on the path remain.
+            // If no lane of the selected output is grantable, only the escape lanes on the path
+            // remain.
             let chosen = context.layout.port(chosen);
             open.ports.iter().position(|(port, _)| *port == chosen).unwrap_or(0)
         } else {

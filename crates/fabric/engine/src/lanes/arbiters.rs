@@ -1,4 +1,4 @@
-//! Lane arbiters of one stage, one at every port; unused with flit-level round robin, the default.
+//! Lane arbiters of one stage, one per port; unused with the default, flit-level round robin.
 //!
 //! With packet-level arbitration, only the lane of the packet in progress is open until its tail
 //! has left.
@@ -16,7 +16,7 @@ pub(crate) struct Arbiters {
     pub(crate) are_by_packet: bool,
     flit_bytes: u32,
     cycle_ps: u64,
-    /// Empty for the default arbiter.
+    /// Arbiter of each port; empty with the default arbiter.
     ports: Vec<LaneArbiter>,
     /// Arrival ticks of the flits in each lane; empty unless an arbiter uses arrival times.
     arrivals: Vec<VecDeque<u64>>,
@@ -53,7 +53,7 @@ impl Arbiters {
         }
     }
 
-    /// Returns 0 if arrivals are not tracked.
+    /// Returns the arrival time of a lane's first flit, in ps; 0 if arrivals are not tracked.
     pub(crate) fn arrival_ps(&self, lane: usize) -> u64 {
         let arrival = self.arrivals.get(lane).and_then(VecDeque::front);
         arrival.map_or(0, |tick| tick * self.cycle_ps)

@@ -1,4 +1,4 @@
-//! Clock of ticks and of the events between them.
+//! Clock: ticks, and pending events between ticks.
 
 use crate::lanes::event::Event;
 use crate::lanes::worms::WormId;
@@ -12,7 +12,8 @@ const NEVER: (u64, Packed) = (u64::MAX, Packed::LAST);
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     queue: Wheel<Packed>,
-    /// First of the deliveries scheduled in time order. The rare other deliveries are in `queue`.
+    /// First pending delivery of those scheduled in time order. The few deliveries scheduled out of
+    /// order are in `queue`.
     delivery: (u64, Packed),
     deliveries: VecDeque<(u64, Packed)>,
     now: u64,

@@ -14,8 +14,7 @@
 //! ports.
 //!
 //! Stages process 64 switches at once, plus a few instructions for each flit and some more for each
-//! head. They are compiled for several instruction sets, from which `Table::arch` selects at run
-//! time.
+//! head. They are compiled for several instruction sets; `Table::arch` selects one at run time.
 //!
 //! Invariants: those of `column` and `group`, checked by `Simulation::assert_invariants`; every
 //! flit moves in the same tick as under the per-port stepper.

@@ -90,7 +90,8 @@ impl Network {
         }
     }
 
-    /// Serves a switch with at most 64 ports. Only `inputs` may have lanes that can cross.
+    /// Allocates the crossbar of a switch with at most 64 ports. Only `inputs` may have lanes that
+    /// can cross.
     #[inline]
     fn allocate_switch(&mut self, first: usize, inputs: u64, tick: u64) {
         if inputs.is_power_of_two() {
@@ -158,7 +159,7 @@ impl Network {
         requested
     }
 
-    #[inline(never)] // A single copy of this code serves all callers.
+    #[inline(never)] // Out of line so that all callers share one copy.
     fn serve_alone(&mut self, first: usize, input: usize, tick: u64) {
         let port = first + input;
         let lanes = self.switches.port(port).can_cross();
@@ -223,7 +224,7 @@ impl Network {
         }
     }
 
-    /// Returns the served output.
+    /// Sends a flit to one of the outputs that granted the input port. Returns that output.
     fn serve_granted(&mut self, first: usize, input: usize, tick: u64) -> Option<usize> {
         let (port, granted) = (first + input, self.matching.granted[input]);
         let mut lanes = self.switches.port(port).can_cross();
@@ -262,7 +263,7 @@ impl Network {
         }
     }
 
-    #[inline(never)] // Most flits are not tails.
+    #[inline(never)] // Out of line because most flits are not tails.
     fn note_crossing(&mut self, from: usize, to: usize, tick: u64, is_tail: bool) {
         if self.is_tracked {
             self.switches.track_departure(from);

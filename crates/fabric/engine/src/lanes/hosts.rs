@@ -58,7 +58,7 @@ struct Host {
     /// Bit set of groups with a waiting packet.
     waiting: u32,
     lanes: Box<[LaneSender]>,
-    /// `u64::MAX` if no wake-up is scheduled.
+    /// Time of the next wake-up, in ps; `u64::MAX` if none is scheduled.
     wake_ps: u64,
 }
 
@@ -241,7 +241,7 @@ impl Hosts {
         }
         let Network { links, in_transit, .. } = network;
         if in_transit.exists() && links.port(port).unsent() != 0 {
-            // The next flit of the packet may not have arrived.
+            // The packet's next flit may not have arrived yet.
             links.set_wait(port, false, tick);
             links.ready.insert(port);
         } else {
@@ -274,8 +274,8 @@ impl Hosts {
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// Returns the lanes that may start a packet at `began` (ps). The lanes `could` can continue a
-    /// packet.
+    /// Returns the lanes that may start a packet at `began` (ps). `could` are the lanes that can
+    /// continue a packet.
     fn lanes_to_begin(
         &mut self,
         port: usize,

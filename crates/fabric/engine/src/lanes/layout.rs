@@ -12,7 +12,7 @@
 use gingham_net::Plan;
 use gingham_topology::{ChannelId, Fabric, NodeId};
 
-/// Binary logarithm of the lane numbers reserved per port. A constant for the maximum avoids a
+/// Binary logarithm of the number of lanes reserved per port. A constant for the maximum avoids a
 /// lookup; unused lanes are never touched.
 pub(crate) const SHIFT: u32 = 4;
 

@@ -35,7 +35,7 @@ const NON_DEFAULT_ARBITER: u8 = 8;
 pub(crate) struct Links {
     ports: Vec<LinkPort>,
     lanes: Vec<OutputLane>,
-    /// Depth of the output lanes with each lane number, in flits.
+    /// Depth of output lanes by lane number, in flits.
     depths: [u16; LANES],
     pub(crate) ready: Bits,
     /// Ports that may have sent a flit since they were last at rest at the end of a section.
@@ -54,11 +54,12 @@ pub(crate) struct Links {
     /// End of the busy time of each port's channel, in ps; empty if no channel is slow.
     free_ps: Vec<u64>,
     pub(crate) arbiters: Arbiters,
-    /// Unsent flits of each packet, in order, for each output lane with a non-default arbiter.
+    /// Number of unsent flits of each packet, in order, for each output lane with a non-default
+    /// arbiter.
     packets: Vec<VecDeque<u32>>,
     pub(crate) watched: Option<Box<Watched>>,
     credit_waits: Vec<CreditWait>,
-    /// Switch ports to which flits may cross in this tick, if credits are taken at the crossbar.
+    /// Switch ports that flits may cross to in this tick, if credits are taken at the crossbar.
     pub(crate) unpaid: Bits,
     cycle_ps: u64,
 }
@@ -75,7 +76,7 @@ pub(crate) struct LinkPort {
     pub(crate) credited: u16,
     /// Lanes that may send: all lanes, or only the lane of the packet in progress.
     open: u16,
-    /// Lanes after the last served lane.
+    /// Round-robin pointer: the lanes after the last served lane.
     after: u16,
     pub(crate) held: u16,
     flags: u8,
@@ -86,7 +87,7 @@ pub(crate) struct LinkPort {
 pub(crate) struct OutputLane {
     pub(crate) fill: u16,
     pub(crate) credit: u16,
-    /// Credits not promised to a packet, at most `credit`; used for cut-through.
+    /// Number of credits not promised to a packet, at most `credit`; used for cut-through.
     pub(crate) unpromised: u16,
     /// Input lane that holds the output lane, numbered within the switch.
     pub(crate) holder: u16,
@@ -337,7 +338,7 @@ impl Links {
         self.pays_at_crossing && self.ports[lane >> SHIFT].credited & bit_of(lane) == 0
     }
 
-    /// Returns whether the lane is full.
+    /// Adds a flit. Returns whether the lane is full afterwards.
     #[inline]
     pub(crate) fn put(&mut self, lane: usize) -> bool {
         let output = &mut self.lanes[lane];
@@ -360,7 +361,7 @@ impl Links {
         ports
     }
 
-    /// Returns whether the channel can send another flit.
+    /// Takes a credit. Returns whether the channel can send another flit.
     #[must_use]
     #[inline]
     pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
@@ -383,9 +384,9 @@ impl Links {
         can_send
     }
 
-    /// Sends a flit on an ordinary channel, selected by round robin. Returns its lane, and whether
-    /// an input lane waits for the space. If the channel ends at a host that accepts every flit,
-    /// the caller must call [`Self::eject`] next.
+    /// Sends a flit of the next lane in round-robin order, on an ordinary channel. Returns the
+    /// lane, and whether an input lane waits for the space. If the channel ends at a host that
+    /// accepts every flit, the caller must call [`Self::eject`] next.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
@@ -410,7 +411,7 @@ impl Links {
         Some((lane, is_waited_for))
     }
 
-    /// Returns the input lane at the host.
+    /// Sends a flit to a host that accepts every flit. Returns the input lane at the host.
     pub(crate) fn eject(&mut self, port: usize, lane: usize) -> usize {
         let state = &mut self.ports[port];
         state.flits += 1;
@@ -577,7 +578,7 @@ impl Links {
     }
 }
 
-// Credit waits: times in which a channel sent no flit but could have sent one with more credits.
+// Credit waits: periods when a channel sent no flit but could have sent one with more credits.
 //
 // ```text
 //   filled and open, not credited    flits in output lanes, or of packets in progress at a host

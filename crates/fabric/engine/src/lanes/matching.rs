@@ -5,9 +5,10 @@ use crate::lanes::switches::SwitchPort;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// Bit set of the ports of the switch, in their word, for each port of a narrow switch.
+    /// Ports of the same switch, as bits of their word, for each port of a narrow switch (at most
+    /// 64 ports).
     pub(crate) switches: Vec<u64>,
-    /// Outputs to which the lanes of each input port of a narrow switch can send.
+    /// Outputs that the lanes of each input port of a narrow switch can send to.
     pub(crate) requested: Vec<u64>,
     /// Inputs that can send to each output port.
     requesting: Vec<u64>,

@@ -25,7 +25,7 @@ pub(crate) struct Network {
     pub(crate) lane_matching: Option<Box<LaneMatching>>,
     pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
     pub(crate) all_lanes: u16,
-    /// Whether any free lane can be granted to any head.
+    /// Whether every free lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     pub(crate) matching: Matching,
     /// Whether `launched` collects the lanes of flits sent by hosts, for the stepper.
@@ -69,7 +69,7 @@ impl Network {
         self.links.forget_released();
     }
 
-    /// The flit's credit is already taken.
+    /// Launches a host's flit on an ordinary channel. Its credit is already taken.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
@@ -90,7 +90,7 @@ impl Network {
         count
     }
 
-    /// Slow; for tests.
+    /// Checks the sets of ports from `first` on. Slow; for tests.
     pub(crate) fn assert_sets(&self, context: &Context, first: usize) {
         let Self { links, buffers, switches, .. } = self;
         let is_in = |lanes: u16, lane: usize| lanes >> number_of(lane) & 1 == 1;
@@ -253,8 +253,8 @@ impl Network {
         }
     }
 
-    /// Accepts a grant. Returns whether the input port may still be matched: it received no grant,
-    /// and requests an unmatched output.
+    /// Accepts a grant. Returns whether the input port may still be matched because it received no
+    /// grant but requests an unmatched output.
     fn accept_wide(&mut self, port: usize, outputs: &mut [WideOutput], tick: u64) -> bool {
         let lanes = || lanes_of(self.switches.port(port).can_cross());
         let granted =
@@ -275,8 +275,8 @@ impl Network {
     }
 }
 
-// Credit waits in front of a switch's output lanes: heads at VC allocation and, for flits that take
-// credits at the crossbar, flits there.
+// Credit waits in front of a switch's output lanes: of heads at VC allocation, and of flits at the
+// crossbar if they take their credits there.
 
 impl Network {
     pub(crate) fn note_short(&mut self, port: usize, plan: &PipelinePlan) {
@@ -393,7 +393,7 @@ struct CrossbarMatching {
 struct Able {
     crossbar_port: usize,
     lanes: u16,
-    /// The single output requested by the input, with an input-first allocator.
+    /// Single output requested by the input, with an input-first allocator.
     proposed: Option<usize>,
 }
 
@@ -417,7 +417,7 @@ impl CrossbarOutput {
 }
 
 impl CrossbarPorts {
-    /// Creates crossbar ports; `None` if the plan needs no round-robin allocation.
+    /// Creates crossbar ports, or returns `None` if the plan needs no round-robin allocation.
     pub(crate) fn new(lanes: &PipelinePlan, ports: usize) -> Option<Self> {
         if !lanes.takes_turns() {
             return None;

@@ -9,17 +9,17 @@ use gingham_net::{PipelinePlan, Plan};
 pub(crate) struct Requests {
     base: Vec<u32>,
     words: Vec<u64>,
-    /// Binary logarithm of the number of lanes per port in these words; minimal, to fit most
-    /// switches into one word.
+    /// Binary logarithm of the number of lanes per port in `words`; minimal, so that most switches
+    /// fit into one word.
     shift: u32,
     are_single: bool,
     requested: Bits,
     lanes: Vec<u16>,
     levels: Vec<u8>,
     pub(crate) level_count: usize,
-    /// Bit number after the last winner, for each output port and level.
+    /// Round-robin pointer of each output port and level: the bit number after the last winner.
     pointers: Vec<u16>,
-    /// Lanes after the last granted lane, for each output port.
+    /// Round-robin pointer of each output port: the lanes after the last granted lane.
     pub(crate) lane_pointers: Vec<u16>,
 }
 
@@ -117,7 +117,7 @@ impl Requests {
         self.levels[lane].into()
     }
 
-    /// Returns the bit number from which a round-robin search starts after input lane `input` was
+    /// Returns the bit number where a round-robin search starts after input lane `input` was
     /// served.
     #[inline]
     pub(crate) fn after(&self, input: usize, switch: &SwitchPort) -> u16 {
@@ -211,7 +211,7 @@ impl Requests {
             return None;
         }
         let words = self.words_of(port);
-        // The pointer's word is searched from the pointer on first; its lower bits come last.
+        // The search starts at the pointer, and ends with the lower bits of the pointer's word.
         let (mut number, mut mask) = (at, onward);
         for _ in 0..=words.len() {
             let mut bits = words[number] & mask;

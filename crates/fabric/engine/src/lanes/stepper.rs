@@ -13,27 +13,27 @@ use crate::lanes::view::View;
 
 /// Switch stages of a tick, in calling order.
 pub(crate) trait Stepper: View {
-    /// Stage 1.
+    /// Runs stage 1.
     fn receive_credits(&mut self, network: &mut Network, tick: u64);
 
-    /// Stage 5.
+    /// Runs stage 5.
     fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
     fn launch(&mut self, network: &mut Network, tick: u64);
 
-    /// Stage 4.
+    /// Runs stage 4.
     fn traverse_switches(&mut self, network: &mut Network, context: &Context, tick: u64);
 
-    /// Stage 2.
+    /// Runs stage 2.
     fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
-    /// Stage 3.
+    /// Runs stage 3.
     fn allocate_lanes(&mut self, network: &mut Network, context: &Context);
 
-    /// Returns the number of flits to count as events.
+    /// Moves due flits into buffers. Returns the number of flits to count as events.
     fn receive_flits(&mut self, network: &mut Network, tick: u64) -> u64;
 
-    /// Returns the first tick from `tick` on at which the stepper's own state changes.
+    /// Returns the first tick from `tick` on with a change of the stepper's own state.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
     /// Returns whether the stepper stores the hops of packets, so that packets store no path.

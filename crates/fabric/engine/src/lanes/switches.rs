@@ -40,9 +40,10 @@ pub(crate) struct SwitchPort {
     pub(crate) full: u16,
     /// Lanes that may cross: all lanes, or only the lane of the packet in progress.
     open: u16,
-    /// Lanes after the last served lane.
+    /// Round-robin pointer: the lanes after the last served lane.
     after: u16,
-    /// Input port of the switch after the port last matched with this output.
+    /// Round-robin pointer: the input port of the switch after the port last matched with this
+    /// output.
     pub(crate) pointer: u16,
     pub(crate) span: u16,
 }
@@ -50,7 +51,7 @@ pub(crate) struct SwitchPort {
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
-    /// Returns whether another flit can cross.
+    /// Moves a flit of `lane` across. Returns whether another flit can cross.
     #[inline]
     pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
         self.occupancy = self.occupancy.wrapping_add(tick);
@@ -113,7 +114,7 @@ impl Switches {
         !self.arbiters.are_default || self.outputs.is_some()
     }
 
-    /// Other stages see the flits from the next tick on.
+    /// Receives due flits, which other stages see from the next tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
             for lane in due {

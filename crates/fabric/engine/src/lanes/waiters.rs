@@ -1,5 +1,5 @@
 //! Blocked packets, for congestion trees (`docs/concepts/timing.md`): the packets in every lane
-//! buffer, of which only the first can move on, and packets that wait at hosts.
+//! buffer (only the first packet of a buffer can move on), and packets that wait at hosts.
 
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;

@@ -184,7 +184,7 @@ impl Waits<'_> {
                 == self.context.lanes.depths_flits[number_of(output)]
     }
 
-    /// Slow; for tests.
+    /// Checks that credits are conserved and output lanes stay within their depth. Slow; for tests.
     pub(crate) fn assert_invariants(self) {
         let (view, network, tick) = (self.view, self.network, self.context.clock.ticks_done());
         let mut on_wire = vec![0_u32; network.links.lane_count()];

@@ -76,7 +76,7 @@ impl Worms {
         Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }
 
-    /// Returns the worm's id and its length in flits.
+    /// Adds a worm. Returns its id and its length in flits.
     #[inline]
     pub(crate) fn begin(
         &mut self,

@@ -1,4 +1,5 @@
-//! Credits: buffer blocks that the sender knows to be free, and credit updates on their way to it.
+//! Credits: buffer blocks that the sender knows to be free, and credit updates on their way to
+//! the sender.
 //!
 //! ```text
 //!   known   9 blocks        on their way   33 at 7 us ─► 33 at 9 us        due updates are applied on demand

@@ -1,5 +1,5 @@
 //! Events of the engine, in the order of the phases in `docs/concepts/timing-packets.md`. Packet
-//! starts follow all events of their time and are not events themselves (see `clock`).
+//! starts follow all simultaneous events and are not events themselves (see `clock`).
 
 use crate::packed::{INDEX_MAX, Packed};
 use crate::packets::packet::PacketId;

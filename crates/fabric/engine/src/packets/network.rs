@@ -36,7 +36,7 @@ pub(crate) struct Network {
     pub(crate) losses: Option<Losses>,
     pub(crate) pauses: Option<Pauses>,
     pub(crate) output_buffers: Option<OutputBuffers>,
-    /// Empty with a single lane.
+    /// Lane arbiter of each channel; empty with a single lane.
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) buffer_fills: BufferFills,
@@ -116,7 +116,7 @@ fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
 pub(crate) struct Watched {
     free: Box<[Option<LaneSet>]>,
     gathered: Box<[ChannelId]>,
-    /// For each lane, the number of free blocks that counts as space.
+    /// Number of free blocks of each lane that counts as space.
     space_blocks: LaneBlocks,
 }
 
@@ -396,7 +396,7 @@ impl Network {
     }
 }
 
-// Lost credit updates: freed blocks, and blocks of which the sender was informed.
+// Lost credit updates: blocks that were freed but not yet reported to the sender.
 //
 // ```text
 //   leaving     a packet starts to leave; its blocks are freed at e, which is an event here

@@ -12,15 +12,15 @@ optional_id_type!(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// In an input buffer, not ready.
+    /// Packet in an input buffer, not ready.
     Coming,
-    /// In an input buffer, not ready, and its head was reported to the endpoints as read.
+    /// Packet in an input buffer, not ready, with its head reported to the endpoints as read.
     Read,
-    /// In an input buffer, ready.
+    /// Packet in an input buffer, ready.
     Waiting,
-    /// In an output buffer.
+    /// Packet in an output buffer.
     Crossed,
-    /// On its last channel, or not yet in the network.
+    /// Packet on its last channel, or not yet in the network.
     Leaving,
 }
 

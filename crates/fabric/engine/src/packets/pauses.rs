@@ -284,7 +284,7 @@ impl Network {
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
-    /// Notifies the endpoints that a packet was queued, unless they know already.
+    /// Notifies the endpoints that a packet was queued, unless they were notified before.
     #[inline(never)]
     pub(crate) fn notify_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);

@@ -24,7 +24,7 @@ pub(crate) struct Rules {
     /// Input buffer of each channel and lane; empty unless packets of one buffer may overtake each
     /// other.
     buffers: Vec<InputBuffer>,
-    /// For round robin: input port of the last packet, plus one, for each output and lane.
+    /// Round-robin pointer of each output and lane: the input port of the last packet, plus one.
     after: Vec<u16>,
 }
 

@@ -5,9 +5,9 @@
 //!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
 //! ```
 //!
-//! With the default rules, the candidate of a list is its first packet: oldest packet first, any
-//! number of outputs may read an input at a time, and overtaking is limited only among packets for
-//! the same output. Other rules are in `reading`.
+//! With the default rules (oldest packet first, any number of outputs may read an input at a time,
+//! overtaking limited only among packets for the same output), the candidate of a list is its first
+//! packet. Other rules are in `reading`.
 
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;

@@ -30,7 +30,8 @@ impl Waits<'_> {
             .collect()
     }
 
-    /// Returns `None` if at least one packet can move.
+    /// Returns the lane buffers that a buffer waits for; `None` if at least one of its packets can
+    /// move.
     fn waits_for(self, of: &[(Buffer, PacketId)]) -> Option<Wait> {
         if self.are_others_there(of) {
             return None;
@@ -103,7 +104,7 @@ impl Waits<'_> {
         losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
     }
 
-    /// Slow; for tests.
+    /// Checks that buffer blocks are conserved. Slow; for tests.
     pub(crate) fn assert_invariants(self) {
         let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
         self.assert_outputs();

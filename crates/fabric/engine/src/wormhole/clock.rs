@@ -4,7 +4,7 @@ use crate::packed::Packed;
 use crate::wormhole::event::Event;
 use gingham_kernel::{Time, Wheel};
 
-/// Current time and event queue; all times in ps.
+/// Clock, with all times in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,

@@ -16,7 +16,7 @@ use crate::packed::Packed;
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Variants are in the order of the phases in `docs/concepts/timing.md`.
+/// Event, with variants in the order of the phases in `docs/concepts/timing.md`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     Create { source: u32 },

@@ -21,7 +21,7 @@ pub(crate) struct Hosts {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
     endpoints: Endpoints,
-    /// `None` for channels from switches.
+    /// Host cable at the start of each channel; `None` if a switch sends on the channel.
     cables: Vec<Option<Cable>>,
     /// In-transit state of each endpoint; empty if no path visits a host and no host has a port.
     in_transit: Vec<InTransit>,
@@ -39,7 +39,8 @@ struct Cable {
 #[derive(Clone, Debug)]
 struct InTransit {
     host: InTransitHost<Incoming>,
-    /// Worm that overflows into the host's memory; its tail has not yet left the last switch.
+    /// Worm stored in host memory for lack of pool space; its tail has not yet left the last
+    /// switch.
     spilled: Option<(Incoming, TakenIn)>,
     /// Pool share of the in-transit worm that the host is sending.
     sending: Option<TakenIn>,
@@ -267,7 +268,8 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// The caller must carry out the resulting orders.
+    /// Notifies the endpoints of the number of full buffers. The caller must carry out the
+    /// resulting orders.
     #[inline(never)]
     fn notify_gathered(&mut self, network: &Network) {
         let now = network.clock.now();

@@ -35,7 +35,8 @@ pub(crate) struct Links {
     /// Channels whose counts may have changed since the last section.
     touched: Bits,
     section_counts: Vec<(ChannelId, ChannelCount)>,
-    /// Channels that hosts monitor for being held or free; empty if there are none.
+    /// Whether hosts are informed when each channel is taken or released; empty if no channel is
+    /// watched.
     watched: Box<[bool]>,
     taken: Vec<ChannelId>,
 }
@@ -182,8 +183,7 @@ impl Links {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 
-    /// Returns whether the fill level was above STOP just before `now`, which requires that the
-    /// buffer wants STOP.
+    /// Returns whether the buffer wants STOP and its fill level was above STOP just before `now`.
     pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
         let input = self.input(channel);
         input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)

@@ -66,7 +66,7 @@ pub(crate) struct Schedule {
     begin: usize,
     /// Number of flits scheduled so far, and the sequence number of the next flit.
     end: u64,
-    /// Sum of the start times, in ps, of all flits before number `summed`, all of which have
+    /// Sum of the start times, in ps, of all flits before number `summed`; all these flits have
     /// started.
     sum: i128,
     summed: u64,
@@ -97,7 +97,7 @@ impl Schedule {
         self.runs.last()
     }
 
-    /// Returns `None` if the flit was not scheduled.
+    /// Returns the start time of a flit; `None` if it was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.first <= number)?;
         (number < run.end()).then(|| run.start_of(number))
@@ -163,7 +163,7 @@ impl Schedule {
         before - self.end
     }
 
-    /// Unschedules all flits from sequence number `number` on. Returns how many there were.
+    /// Unschedules all flits from sequence number `number` on. Returns their number.
     pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -196,7 +196,7 @@ impl Schedule {
         self.sum
     }
 
-    /// All flits must have started.
+    /// Returns the sum of the start times of all flits, which must have started.
     #[inline]
     pub(crate) fn sum_all(&mut self) -> i128 {
         match self.runs.last() {

@@ -8,7 +8,7 @@ use gingham_net::{
     Decision, Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
 };
 
-/// Whether a condition rules out columns, the responsible scenario keys, and an explanation.
+/// Condition that rules out columns, with the responsible scenario keys and an explanation.
 type Row = (bool, &'static [&'static str], &'static str);
 
 pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
@@ -106,8 +106,8 @@ fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     ]
 }
 
-/// Selects columns if the instructions saved for the expected traffic exceed the fixed cost per
-/// tick.
+/// Selects the column stepper if the instructions that it saves for the expected traffic exceed its
+/// fixed cost per tick.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
     let moves = moves(plan, lanes);
     if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
@@ -142,7 +142,7 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
 }
 
 /// Minimum ratio of expected instructions, per-port stepper to columns, for a note on slow
-/// stepping. The run must also need `LONG_RUN` instructions, some seconds of work.
+/// stepping. The run must also need at least `LONG_RUN` instructions, which take some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
@@ -152,9 +152,9 @@ const LONG_RUN: f64 = 1e10;
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
-/// Largest delay, in ticks, for which columns are used, because their rings are scanned completely
-/// at the end of each section. With 65,535 cycles, a mesh of 256 switches took 9.1 s with columns
-/// and 1.0 s per port.
+/// Largest delay, in ticks, that the column stepper supports, because its rings are scanned
+/// completely at the end of each section. With 65,535 cycles, a mesh of 256 switches took 9.1 s
+/// with columns and 1.0 s per port.
 const TICKS_AHEAD_MAX: u64 = 1_024;
 
 /// Instructions that columns save for each flit that leaves a switch. `benches/columns.py` measures
@@ -163,7 +163,8 @@ const TICKS_AHEAD_MAX: u64 = 1_024;
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 
-/// Fixed instructions of columns per tick, for each lane of a port.
+/// Fixed instructions of the column stepper per tick and lane of a port; `COST_OF_PAIR` is per pair
+/// of ports.
 const COST_OF_LANE: f64 = 92.0;
 const COST_OF_PAIR: f64 = 18.0;
 

@@ -21,7 +21,7 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) sent: [u64; L],
     /// Lanes released in this tick that can be granted only from the next tick on.
     pub(crate) released: [u64; L],
-    /// Lanes after the lane last served by the link.
+    /// Round-robin pointer of the link: the lanes after the last served lane.
     pub(crate) link_after: [u64; L],
     pub(crate) to_host: u64,
     /// Channels that sent a flit since the network last collected this set.
@@ -29,15 +29,15 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) waits: u64,
     /// Channels with a head that has no lane only for lack of credits.
     pub(crate) short: u64,
-    /// Channels to which no flit crossed only for lack of credits, if credits are taken at the
-    /// crossbar.
+    /// Channels that received no flit from the crossbar only for lack of credits, if credits are
+    /// taken at the crossbar.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes.
     pub(crate) present: Count<L>,
     pub(crate) there: [u64; L],
     pub(crate) holds: [u64; L],
-    /// For each lane and output, the switches at which the lane holds a lane of that output.
+    /// Switches with an input lane that holds an output lane, for each lane and output.
     pub(crate) towards: [Row; L],
     /// Lanes with a head that is being routed or has a request.
     pub(crate) heads: [u64; L],
@@ -59,13 +59,12 @@ pub(crate) struct Cables {
     pub(crate) here: [u32; 64],
     pub(crate) there: [u32; 64],
     pub(crate) peer_bit: [u64; 64],
-    /// Number of words from the current ring slot to the peer's first lane in the slot after the
-    /// delay.
+    /// Distance, in ring words, from the current slot to the peer's first lane in the arrival slot.
     pub(crate) flit_offset: [u32; 64],
     pub(crate) credit_offset: [u32; 64],
     pub(crate) latency: [u32; 64],
     pub(crate) flits: [u64; 64],
-    /// Sum of the ticks at which flits were sent to switches; may wrap.
+    /// Sum of the send ticks of flits to switches; may wrap.
     pub(crate) starts: [u64; 64],
     pub(crate) departures: [u64; 64],
     /// Sum of end ticks minus sum of start ticks of credit waits; may wrap.

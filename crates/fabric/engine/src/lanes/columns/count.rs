@@ -75,7 +75,7 @@ impl<const L: usize> Count<L> {
         any
     }
 
-    /// Returns the switches with equal counts in `self` and `other`, which must have as many
+    /// Returns the switches with equal counts in `self` and `other`, which must have equally many
     /// planes.
     #[inline(always)]
     pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {

@@ -63,7 +63,7 @@ fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
     (payload_bytes / f64::from(longest)).ceil().max(1.0)
 }
 
-/// Infinite for unlimited traffic.
+/// Returns the messages per tick of a source that does not reply; infinite for unlimited traffic.
 #[expect(clippy::cast_precision_loss, reason = "ticks and messages are far fewer than 2^52")]
 fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -81,7 +81,7 @@ fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     }
 }
 
-/// Replies to replies are not counted.
+/// Returns the messages per tick of each host of a replying class, without replies to replies.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f64> {
     let sources = &plan.classes[class.index()].sources;

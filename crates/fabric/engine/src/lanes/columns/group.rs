@@ -27,7 +27,7 @@ pub(crate) type Row = [u64; RADIX_MAX];
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
-    /// For each output and lane, the switches at which a flit crossed to the lane in this tick.
+    /// Switches with a flit that crossed in this tick, for each output and lane.
     pub(crate) put: [[u64; L]; RADIX_MAX],
     pub(crate) heads: Heads<L>,
 }
@@ -72,7 +72,8 @@ impl<const L: usize> Heads<L> {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     turn: Row,
-    /// Outputs after the last matched output, if inputs select outputs by round robin.
+    /// Round-robin pointer over outputs: the outputs after the last matched output, if inputs
+    /// select outputs by round robin.
     outputs_after: Row,
     requested: Row,
     matched: Row,
@@ -166,7 +167,7 @@ impl<const L: usize> Group<L> {
         any_able != 0
     }
 
-    /// Returns whether another iteration is needed.
+    /// Runs one iteration. Returns whether another iteration is needed.
     #[inline(always)]
     fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>], by_output: bool) -> bool {
         let mut any_onward = [0; N];

@@ -33,7 +33,7 @@ pub(crate) struct Paths {
     /// computed.
     first: Vec<u32>,
     hops: Vec<u16>,
-    /// Distinct lane sets, to which hops refer by index.
+    /// Distinct lane sets; hops refer to their indices.
     choices: Vec<Lanes>,
 }
 
@@ -44,8 +44,8 @@ struct Lanes {
 }
 
 impl Paths {
-    /// Creates an empty table of paths; `None` if paths have several legs or there are too many
-    /// pairs.
+    /// Creates an empty table of paths. Returns `None` if paths have several legs or there are too
+    /// many pairs.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let hosts = plan.fabric.endpoints().len();
         let vc_classes = plan.lanes.allowed.vc_classes().len();
@@ -59,7 +59,7 @@ impl Paths {
         })
     }
 
-    /// Returns the output requested by a routed head (its column in the group), and the request.
+    /// Returns the request of a routed head, and the requested output as its column in the group.
     #[inline(always)]
     pub(crate) fn head(
         &mut self,
@@ -111,7 +111,7 @@ impl Paths {
         worm.hops
     }
 
-    /// Returns the index of the first hop.
+    /// Computes the hops of a worm. Returns the index of the first hop.
     #[inline(never)]
     fn write(&mut self, worm: &Worm, plan: &Plan, (layout, places): (&Layout, &Places)) -> u32 {
         let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");

@@ -65,8 +65,8 @@ impl Places {
         places
     }
 
-    /// Each switch is given by its number of ports and its first port. `number` returns the number
-    /// of a port in the fabric.
+    /// Adds a group of switches, each given by its number of ports and its first port. `number`
+    /// returns the number of a port in the fabric.
     fn add_group(&mut self, switches: &mut [(usize, usize)], number: impl Fn(usize) -> usize) {
         let first = self.columns();
         let radix = switches.last().map_or(0, |(span, _)| *span);

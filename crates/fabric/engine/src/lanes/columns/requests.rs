@@ -25,7 +25,7 @@ pub(crate) struct Requests<const L: usize> {
     pub(crate) requested: u64,
     /// Switches with a change since the port last granted all lanes that it could grant.
     pub(crate) changed: u64,
-    /// Requester after the last winner, for each level.
+    /// Round-robin pointer of each level: the requester after the last winner.
     pointers: [[u16; 64]; LEVELS],
     has_levels: bool,
     /// Lanes without a holder. `lanes_after` is the set of lanes after the last granted lane.
@@ -90,7 +90,7 @@ impl<const L: usize> Requests<L> {
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        // After the requests of the last input, the next search starts with the first input.
+        // After the last input's requests, the search wraps around to the first input.
         self.pointers[usize::from(level) % LEVELS][bit & 63] =
             narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
@@ -117,7 +117,7 @@ impl<const L: usize> Requests<L> {
             return askers.map(|asker| (usize::from(first) + asker) % 64).find_map(&found);
         }
         let first = usize::from(first);
-        // The pointer's word is searched from the pointer on first; its lower bits come last.
+        // The search starts at the pointer, and ends with the lower bits of the pointer's word.
         let onward = u64::MAX << (first % 64);
         for turn in 0..=Self::WORDS {
             let number = (first / 64 + turn) % Self::WORDS;

@@ -72,7 +72,7 @@ impl Ring {
         (tick..=tick + self.mask).find(is_due)
     }
 
-    /// Returns the tick, the index in the slot, and the bits of each nonzero word.
+    /// Returns each nonzero word from `tick` on: its tick, its index in the slot, and its bits.
     pub(crate) fn iter(&self, tick: u64) -> impl Iterator<Item = (u64, usize, u64)> {
         let ticks = tick..=tick + self.mask;
         let of_tick =

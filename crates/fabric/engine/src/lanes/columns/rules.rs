@@ -12,7 +12,7 @@ pub(crate) struct Rules {
     pub(crate) counts_credits: bool,
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
-    /// Bit set of lanes on which a packet starts only with credits for all its flits.
+    /// Bit set of lanes that need credits for all flits of a packet before it starts.
     cut_through: u16,
     depths: [u32; LANES],
 }

@@ -33,8 +33,8 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
     pub(crate) arch: Arch,
-    /// Due flits: one word for each column and lane. `credits` also has words for each 64 host
-    /// ports and lane.
+    /// Flits on their way, one word per column and lane. `credits` also has words for host ports,
+    /// one per 64 ports and lane.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
     pub(crate) routing: Ring,
@@ -49,7 +49,7 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
     pub(crate) freed: Vec<usize>,
-    /// Output lanes on which a packet to a host starts or ends in this tick.
+    /// Output lanes with a packet to a host that starts or ends in this tick.
     pub(crate) ejected: Vec<(Place, usize)>,
 }
 
@@ -137,7 +137,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Returns the slot for heads that reach the front of their lane at `tick`.
+    /// Returns the ring slot for heads that reach the front of their lane at `tick`.
     #[inline(always)]
     pub(crate) fn routed_at(&mut self, tick: u64) -> Slot<'_> {
         self.routing.at(tick + 1 + self.routing_cycles)

@@ -63,7 +63,7 @@ impl<const L: usize> Table<L> {
     }
 
     /// Moves flits from one input port of every switch to their output lanes. Returns, for each
-    /// lane, the switches at which a tail crossed.
+    /// lane, the switches where a tail crossed.
     #[inline(always)]
     fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
         let column = &mut self.columns[first + input];
@@ -179,7 +179,7 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// Returns, for each output, the switches at which all flits waiting to cross lack only credits.
+/// Returns, for each output, the switches where all flits waiting to cross lack only credits.
 #[inline(always)]
 pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);

@@ -12,7 +12,7 @@
 use super::column::Column;
 use crate::bits::members;
 
-/// Minimum number of cables for which a rotation in every tick pays off.
+/// Minimum number of cables that make a rotation in every tick worthwhile.
 const CABLES_MIN: u32 = 12;
 
 #[derive(Clone, Copy, Debug)]

@@ -85,7 +85,7 @@ impl Hosts {
         }
     }
 
-    /// Returns whether the worm was in transit.
+    /// Releases pool space after a worm has left. Returns whether the worm was in transit.
     pub(super) fn leave_pool(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let host = self.cable(channel).endpoint;
         let in_transit = &mut self.in_transit[host.index()];

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(super) struct Ejection {
     pub(super) host: EndpointId,
     pub(super) incoming: VecDeque<Incoming>,
-    /// Worm with the last head that was read; only this worm may still be arriving.
+    /// Worm whose head was read last; no other worm may still be arriving.
     pub(super) latest: Option<Incoming>,
 }
 

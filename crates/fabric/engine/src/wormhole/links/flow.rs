@@ -1,7 +1,7 @@
 //! Flow: schedules a worm's flits as far ahead as possible, and revokes predictions that fail.
 //!
 //! A host has the whole worm. An output has only the flits that have arrived or that the feeding
-//! channel is scheduled to bring.
+//! channel is scheduled to deliver.
 //!
 //! ```text
 //!   arrivals      |  |  |  |           |  |  |
@@ -84,8 +84,8 @@ impl Links {
         }
     }
 
-    /// Revokes the flits that start at or after `time`, and the consequences. Returns false if
-    /// there were none.
+    /// Revokes the flits that start at or after `time`, and later flits that depend on them.
+    /// Returns false if there were none.
     pub(super) fn cut(&mut self, channel: ChannelId, time: u64) -> bool {
         let is_cut = self.senders[channel.index()].cut_from(time);
         if is_cut {

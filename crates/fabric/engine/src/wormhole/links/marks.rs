@@ -1,6 +1,6 @@
 //! Predictions of when the fill level of an input crosses its STOP or GO threshold.
 //!
-//! An input that changed is evaluated once per time, before the last phase.
+//! An input that changed is evaluated only once at any given time, before the last phase.
 
 use super::Links;
 use super::input::{Head, Input};

@@ -38,7 +38,7 @@ pub(super) struct Sender {
     /// Sequence number of the worm's first flit on this channel.
     pub(super) worm_first: u64,
     left: u64,
-    /// Channel on which the worm is still arriving while it is sent.
+    /// Channel that still delivers the worm while it is sent.
     pub(super) feeder: Option<ChannelId>,
     /// Sequence number, on the feeding channel, of the worm's first flit.
     pub(super) feeder_first: u64,
@@ -93,8 +93,8 @@ impl Sender {
         self.schedule.last_start().is_none_or(|start| start + self.latency < time)
     }
 
-    /// Returns the time until which the channel is occupied by control and by flits that start at
-    /// or before `time`.
+    /// Returns the time until which the channel is occupied by control flits, and by data flits
+    /// that start at or before `time`.
     pub(super) fn busy_until(&self, time: u64) -> u64 {
         let data = self.schedule.last_start_by(time).map_or(0, |start| start + self.flit);
         data.max(self.control_until)
@@ -185,7 +185,7 @@ impl Sender {
         count > 0
     }
 
-    /// Revokes flits that the feeding channel, scheduled up to flit `end`, will no longer bring.
+    /// Revokes flits that the feeding channel, scheduled up to flit `end`, will no longer deliver.
     pub(super) fn cut_to_feed(&mut self, end: u64) -> bool {
         let available = self.worm_first + end.saturating_sub(self.feeder_first);
         let count = self.schedule.cut_from_number(available);
@@ -217,8 +217,8 @@ impl Sender {
     }
 }
 
-/// Returns a run of departures (start, period, count) for a piece of arrivals, on an output that is
-/// free at `start`.
+/// Returns the departures (start, period, count) that follow from a piece of arrivals, on an output
+/// that is free at `start`.
 fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {
