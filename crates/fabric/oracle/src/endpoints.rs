@@ -49,7 +49,7 @@ use gingham_net::{Adapter, NetworkEvent, Next, Notice, Order, Packet, Plan, Turn
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// Number of checked events, which takes some seconds.
+/// Number of events to check, which takes some seconds.
 const AUDITED_EVENTS: u32 = 200_000;
 
 #[derive(Debug)]
@@ -80,7 +80,8 @@ impl Endpoints {
         &self.machines
     }
 
-    /// For measurements and checkpoints only: decisions must be audited.
+    /// Returns the state machines, for measurements and checkpoints only: decisions must be
+    /// audited.
     pub(crate) fn machines_mut(&mut self) -> &mut gingham_net::Endpoints {
         &mut self.machines
     }
@@ -160,7 +161,7 @@ impl Endpoints {
         event.apply(&mut self.machines);
     }
 
-    /// The audit checks that the order was expected.
+    /// Removes and returns the next order. The audit checks that the order was expected.
     pub(crate) fn next_order(&mut self) -> Option<Order> {
         let order = self.machines.next_order();
         if let Some(audit) = &mut self.audit {

@@ -34,13 +34,13 @@ pub(crate) trait Network: Debug + Send + Sync {
 
     fn packets_in_flight(&self) -> usize;
 
-    /// Describes the state before any event at `now`.
+    /// Returns all waiting packets before any event at `now`.
     fn waiters(&self, now: Time) -> Vec<Waiter>;
 
-    /// Describes the state before any event at `now`.
+    /// Returns the wait-for graph before any event at `now`.
     fn wait_for_graph(&self, now: Time) -> WaitForGraph;
 
-    /// Slow; for tests.
+    /// Checks conservation and order after an event. Slow; for tests.
     fn assert_invariants(&self);
 }
 

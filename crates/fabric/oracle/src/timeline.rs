@@ -1,4 +1,4 @@
-//! Queue of future events in their total order, for networks of any kind.
+//! Queue of future events in their total order, for all kinds of networks.
 
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 

@@ -11,7 +11,7 @@ pub(crate) struct Watched {
     reported: Vec<Option<LaneSet>>,
     lanes: u8,
     gathered: Vec<ChannelId>,
-    /// For each lane of a whole-packet network, the number of free blocks that counts as space.
+    /// Number of free blocks of each lane that counts as space, in whole-packet networks.
     pub(crate) space_blocks: LaneBlocks,
 }
 

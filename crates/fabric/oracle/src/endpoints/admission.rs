@@ -20,7 +20,7 @@ pub(super) enum End {
 struct Reservation {
     stream: StreamId,
     place: (ChannelId, End),
-    /// Time when the stream's last packet passed the channel end.
+    /// Time of the stream's last packet at this channel end.
     renewed: Time,
 }
 
@@ -135,7 +135,7 @@ impl Admission {
         !matches!(state, StreamState::Admitted | StreamState::Ended)
     }
 
-    /// Returns whether a probe is sent.
+    /// Requests admission. Returns whether a probe is sent.
     pub(super) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let has_room = self.reserve(stream, channel, now);
         let request = self.request(stream);
@@ -176,7 +176,7 @@ impl Admission {
         self.request(stream).state = StreamState::Ended;
     }
 
-    /// Returns the refusal, if any.
+    /// Reserves bandwidth at both channel ends for a probe. Returns the refusal, if any.
     fn probed(&mut self, stream: StreamId, hop: Hop, now: Time) -> Option<Signal> {
         if !self.reserve(stream, hop.output, now) {
             return Some(Signal::Nack(stream, hop.output));

@@ -41,7 +41,7 @@ pub(super) struct Audit {
     number: usize,
     sources: Vec<Source>,
     crashes: Vec<NetworkEvent>,
-    /// Includes dropped messages.
+    /// Number of messages created by each endpoint, including dropped messages.
     created: Vec<usize>,
     messages: Vec<Message>,
     /// Message that uses each packet slot, until the slot is reused.
@@ -237,7 +237,7 @@ impl Audit {
         }
     }
 
-    /// Includes earlier packets, if an acknowledgement is due.
+    /// Acknowledges a data packet, and possibly earlier packets, if an acknowledgement is due.
     fn acknowledge(&mut self, packet: &Packet) {
         let Some(flow) = packet.flow else { return };
         let class = self.flows[flow.index()].class;
@@ -260,7 +260,7 @@ impl Audit {
         self.orders.send(packet.source);
     }
 
-    /// The flow may send if its window opens.
+    /// Handles an acknowledgement at the source. The flow may send if its window opens.
     fn acknowledged(&mut self, ack: &Packet, packets: u32, is_marked: bool) {
         let host = &mut self.hosts[ack.destination.index()];
         let queue = host.queues.iter_mut().find(|queue| queue.flow == ack.flow);
@@ -290,7 +290,7 @@ impl Audit {
         }
     }
 
-    /// Replies follow the last packet of a message.
+    /// Handles a data packet. Replies follow the last packet of a message.
     fn data_received(&mut self, slot: MessageSlot, packet: &Packet) {
         let index = self.message_in(slot);
         let message = &mut self.messages[index];

@@ -41,7 +41,7 @@ impl Host {
         Self { groups, lanes, queues: Vec::new(), others: Vec::new() }
     }
 
-    /// Classes with equal first lanes share a group.
+    /// Returns the group of a VC class. Classes with equal first lanes share a group.
     pub(super) fn group_of(&self, vc_class: VcClass) -> usize {
         let lanes = self.lanes[usize::from(vc_class.0)];
         self.groups.iter().position(|group| *group == lanes).expect("every lane set has a group")

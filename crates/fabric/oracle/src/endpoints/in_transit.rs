@@ -105,7 +105,8 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// In a tie, returns the packet ejected first.
+    /// Returns the packet that became ready first, at `now` or earlier; in a tie, the packet
+    /// ejected first.
     fn first_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let waiting = self.held.iter().filter(|of| of.group == group && !of.has_begun);
         let ready = waiting.filter_map(|of| Some((of.packet, of.ready?)));
@@ -135,7 +136,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Returns whether the packet occupied pool space.
+    /// Releases a packet's space. Returns whether the packet occupied pool space.
     pub(crate) fn release(&mut self, packet: P, taken: &TakenIn) -> bool {
         let found = self.machine.release(taken);
         let place = self.held.iter().position(|of| of.packet == packet);

@@ -13,9 +13,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Marking {
     None,
-    /// Marks packets periodically; lists the switches that have read a packet, in order.
+    /// Periodic marks, with the switches that have read a packet, in order.
     Periodic(u64, Vec<NodeId>),
-    /// Marks packets above this number of waiting flits.
+    /// Number of waiting flits above which a packet is marked.
     Threshold(u64),
     Triggered(triggered::Triggered),
     Fecn(fecn::Fecn),

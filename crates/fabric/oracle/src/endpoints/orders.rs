@@ -50,7 +50,7 @@ impl Orders {
         self.wakes.retain(|(of, at)| *of != endpoint || *at > now);
     }
 
-    /// `None` ends the orders after a notice.
+    /// Checks an order that is carried out. `None` ends the orders after a notice.
     pub(super) fn carry_out(&mut self, now: Time, order: Option<Order>) {
         let at = now.as_ps();
         let Some(order) = order else {

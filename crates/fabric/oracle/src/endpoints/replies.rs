@@ -11,7 +11,7 @@ pub(super) struct Reply {
     pub(super) at: Time,
 }
 
-/// Pending replies, in the order in which the original messages were delivered.
+/// Pending replies, ordered by the delivery of the original messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies(Vec<Reply>);
 
@@ -20,7 +20,7 @@ impl Replies {
         self.0.push(reply);
     }
 
-    /// In order of time, then of delivery.
+    /// Removes and returns due replies, ordered by time, then by delivery.
     pub(super) fn take_due(&mut self, endpoint: EndpointId, now: Time) -> Vec<Reply> {
         let is_due = |reply: &Reply| reply.endpoint == endpoint && reply.at <= now;
         let mut due: Vec<Reply> = self.0.iter().copied().filter(is_due).collect();

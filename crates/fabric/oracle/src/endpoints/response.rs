@@ -16,7 +16,7 @@ use gingham_net::{REFILL_BYTES, Response};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Limits {
     pub(super) window_packets: u32,
-    /// Time in which [`REFILL_BYTES`] bytes may start; `None` for an unlimited rate.
+    /// Time to start [`REFILL_BYTES`] bytes at the rate limit; `None` for an unlimited rate.
     pub(super) refill: Option<Span>,
     /// Minimum time between packet starts, for packets of any length.
     pub(super) gap: Span,
@@ -25,7 +25,7 @@ pub(super) struct Limits {
 pub(super) trait Law {
     fn marked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// Called once for each packet acknowledged without a mark.
+    /// Handles one packet that was acknowledged without a mark.
     fn unmarked(&mut self, _limits: &mut Limits, _now: Time) {}
 
     fn round_trip(&mut self, _trip: Span, _packets: u32, _limits: &mut Limits, _now: Time) {}

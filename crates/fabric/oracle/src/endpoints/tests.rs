@@ -16,7 +16,7 @@ fn h0() -> EndpointId {
     EndpointId::new(0)
 }
 
-/// Returns a plan in which h0 sends 64 bytes to h1 in two packets, and 20 bytes to h2.
+/// Returns a plan with two messages from h0: 64 bytes to h1 in two packets, and 20 bytes to h2.
 fn plan() -> Arc<Plan> {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 64)]);

@@ -52,7 +52,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies in order of input port and lane.
+    /// Notifies the endpoints of routed heads, in order of input port and lane.
     fn notify_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
@@ -80,7 +80,7 @@ impl Simulation {
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Returns the number of the head that was granted a lane.
+    /// Grants a lane to a head. Returns the head's number.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -210,7 +210,7 @@ impl Simulation {
         self.free_lanes(request, tick).filter(can_be_granted).collect()
     }
 
-    /// Ignores credits.
+    /// Returns the permitted lanes that no input lane holds, regardless of credits.
     pub(crate) fn free_lanes(
         &self,
         request: &Request,
@@ -367,8 +367,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the output to which a lane can send: the lane was granted an output lane with space,
-    /// and its first flit arrived, before this tick.
+    /// Returns the output that a lane can send to. Before this tick, the lane must have been
+    /// granted an output lane, and its first flit must have arrived. The output lane needs space.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;

@@ -14,7 +14,7 @@ impl Clock {
         Time::ZERO + self.cycle * tick
     }
 
-    /// Panics between ticks.
+    /// Returns the tick at `time`; panics between ticks.
     pub(crate) fn tick_at(self, time: Time) -> Tick {
         assert_eq!(time.as_ps() % self.cycle.as_ps(), 0, "{time:?} is no tick");
         time.as_ps() / self.cycle.as_ps()

@@ -14,13 +14,13 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
-    /// Executes the resulting orders at the first tick from now on.
+    /// Notifies the endpoints, and executes their orders at the first tick from now on.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
-    /// Hosts may send from tick `from` on.
+    /// Executes orders of the endpoints. Hosts may send from tick `from` on.
     pub(crate) fn carry_out(&mut self, from: Tick) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
@@ -261,7 +261,8 @@ impl Simulation {
         (candidates, is_short)
     }
 
-    /// Returns `None` unless the next flit and a credit are available.
+    /// Returns the candidate of a lane with a packet in progress, if its next flit and a credit are
+    /// available.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
@@ -311,7 +312,8 @@ impl Simulation {
         output.lane(lane).has_credits(needed.max(1))
     }
 
-    /// In-transit packets precede the host's own packets.
+    /// Returns the next packet that may start now. In-transit packets precede the host's own
+    /// packets.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;

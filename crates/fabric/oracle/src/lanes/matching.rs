@@ -31,7 +31,7 @@ struct CrossbarPort {
 
 struct Grant {
     output: CrossbarPort,
-    /// Lanes of the input, any of which may send.
+    /// Lanes of the input; any of them may send.
     lanes: Vec<u8>,
     /// State of the output's arbitration after a match.
     after: Granting,
@@ -221,7 +221,7 @@ impl Simulation {
         &self.input(input.channel).crossbar_ports[usize::from(input.number)]
     }
 
-    /// Advances the input's round-robin pointer.
+    /// Returns the first output in round robin, and advances the input's pointer.
     fn next_output(
         &self,
         input: CrossbarPort,
@@ -272,7 +272,7 @@ impl Simulation {
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// Returns the crossbar output to which a lane can send. With packet-level arbitration, returns
+    /// Returns the crossbar output that a lane can send to. With packet-level arbitration, returns
     /// `None` while another lane of the input or output has a packet in progress.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;

@@ -44,7 +44,7 @@ pub(crate) struct InputLane {
     pub(crate) holds: Option<Hold>,
     /// Output chosen for the head, if the choice is permanent.
     pub(crate) chosen: Option<ChannelId>,
-    /// Round-robin pointer of iSLIP: the output lane last accepted by a head.
+    /// Round-robin pointer of iSLIP, after the output lane last accepted by a head.
     pub(crate) lane_pointer: RoundRobin,
     /// Tick when the previous tail crossed; 0 before the first.
     tail_crossed: Tick,
@@ -174,11 +174,11 @@ pub(crate) struct OutputLane {
     pub(crate) head_pointers: Vec<RoundRobin>,
     /// Tick when the last tail crossed into the lane.
     pub(crate) released: Option<Tick>,
-    /// `None` if the receiver accepts every flit.
+    /// Credits of the lane; `None` if the receiver accepts every flit.
     pub(crate) credits: Option<Credits>,
 }
 
-/// Free space in the lane buffer at the other end, in flits.
+/// Credits for the lane buffer at the other end, in flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
     pub(crate) depth: u64,

@@ -495,7 +495,7 @@ impl Simulation {
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records the outputs to which more flits could have crossed with more credits.
+    /// Records the outputs that would have received more flits with more credits.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();
@@ -528,7 +528,7 @@ impl Simulation {
         self.in_transit[host.index()].machine.has_room(bytes)
     }
 
-    /// Admits an in-transit packet, whose first flit arrived at `head`, to the pool, or spills it.
+    /// Admits an in-transit packet to the pool, or spills it; its first flit arrived at `head`.
     pub(crate) fn take_in(&mut self, host: EndpointId, packet: JourneyId, head: Time) {
         let journey = self.journeys.get(packet);
         let group = self.endpoints.adapter(host).group_of(journey.packet.vc_class);
@@ -572,7 +572,7 @@ impl Simulation {
         }
     }
 
-    /// Stops at a packet that must wait for pool space.
+    /// Empties the lane buffers of a host while the pool has space for a waiting packet.
     pub(crate) fn receive(&mut self, channel: ChannelId) {
         let host = self.host_at(channel);
         loop {

@@ -43,7 +43,7 @@ pub(crate) struct Input {
     pub(crate) freed_blocks: Vec<u64>,
     /// Time of the last credit update to the sender, received or lost, for each lane.
     pub(crate) credit_updates: Vec<Option<Time>>,
-    /// Sum of wire bytes times stay in ps, over all packets that have left.
+    /// Sum of wire bytes times stay (byte ps), over all packets that have left.
     occupancy_byte_ps: u128,
 }
 

@@ -80,7 +80,7 @@ impl Simulation {
         self.notify(Notice::Received { packet, arrival });
     }
 
-    /// Returns whether packets are ready but lack credits.
+    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
     pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
         let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
         let head = |candidate: &Candidate| Head {
@@ -131,7 +131,8 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Schedules a start if the group may send later.
+    /// Returns the packet that a group would send now. Schedules a start if the group may send
+    /// later.
     fn next_of(
         &mut self,
         endpoint: EndpointId,
@@ -337,7 +338,7 @@ impl Pausing {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// Returns whether the sender waited for the request.
+    /// Applies a pause or resume request. Returns whether the sender waited for it.
     fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;

@@ -215,7 +215,7 @@ pub(crate) struct Waiting {
 }
 
 impl Simulation {
-    /// In the order in which the switch serves them.
+    /// Returns the ready packets that may start on a lane of `output`, in order.
     pub(crate) fn in_order(&self, output: ChannelId, lane: u8) -> Vec<Waiting> {
         let node = self.plan.ends(output).source.node;
         let mut found = Vec::new();

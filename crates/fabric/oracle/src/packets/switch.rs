@@ -61,7 +61,7 @@ impl Simulation {
         Stay { input, lane, came, wire_bytes, output, lanes }
     }
 
-    /// Returns the earliest start at which every byte arrives in time: `a + t_in(W) - t_out(W -
+    /// Returns the earliest start that lets every byte arrive in time: `a + t_in(W) - t_out(W -
     /// 1)`, or time zero if that is earlier or both rates are equal.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
@@ -87,7 +87,7 @@ impl Simulation {
         }
     }
 
-    /// Returns whether packets are ready but lack credits.
+    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
     pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
         let lanes = 0..self.plan.lanes.count;
         let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();
@@ -105,7 +105,7 @@ impl Simulation {
         candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
     }
 
-    /// Ignores space.
+    /// Returns the next packet for a lane, regardless of space.
     fn candidate(&self, output: ChannelId, lane: u8) -> Option<Waiting> {
         for waiting in self.in_order(output, lane) {
             if self.can_be_read(waiting) {
@@ -227,7 +227,7 @@ impl OutputLane {
 
     fn first(&self) -> Option<&Crossed> {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
-        // `min_by_key` returns the first of several equal packets.
+        // `min_by_key` returns the first of several packets with equal levels.
         stays.min_by_key(|crossed| Reverse(crossed.level))
     }
 

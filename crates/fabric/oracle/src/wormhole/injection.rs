@@ -129,7 +129,7 @@ impl Simulation {
 // ```
 //
 // The input contains at most one unread head, unless the host stops its senders. In that case, the
-// input is a slack buffer, in which worms wait for pool space.
+// input is a slack buffer, where worms wait for pool space.
 //
 // Invariant: the used part of the pool is the total need of its worms, at most its size.
 
@@ -269,7 +269,7 @@ impl Simulation {
         }
     }
 
-    /// Keeps a flit of an in-transit worm, but drops flits of the mark.
+    /// Stores a flit of an in-transit worm, but drops flits of the mark.
     fn keep(&mut self, channel: ChannelId, flit: Flit, is_tail: bool) {
         let now = self.timeline.now;
         let Host { in_transit, packets, .. } = self.host_mut(channel);

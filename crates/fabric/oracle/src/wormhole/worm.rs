@@ -13,7 +13,7 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     /// All channels, from the source's cable to the destination's cable.
     pub(crate) path: Vec<ChannelId>,
-    /// Length before any diversion.
+    /// Length of the path before any diversion.
     pub(crate) length: PathLength,
     /// Number of flits at the source, including route bytes.
     pub(crate) flits: u64,

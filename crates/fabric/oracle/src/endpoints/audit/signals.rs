@@ -85,7 +85,7 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// Starts an admitted stream, which delays all its messages equally.
+    /// Starts an admitted stream. The wait for admission delays all its messages equally.
     fn begin_stream(&mut self, source: usize) {
         self.sources[source].resume(self.now);
         while self.sources[source].next_at() == Some(self.now) {
@@ -110,8 +110,8 @@ impl Audit {
         of.part.filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Returns a packet as it is after a switch has read it: a signal may end there, and data frees
-    /// or renews reservations.
+    /// Returns the expected packet after a switch has read it. A signal may end at the switch; a
+    /// data packet frees or renews reservations.
     pub(super) fn signal_read(&mut self, input: ChannelId, packet: Packet) -> Packet {
         let mut expected = packet;
         match packet.content {

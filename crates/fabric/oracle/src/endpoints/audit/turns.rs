@@ -42,7 +42,7 @@ impl Audit {
             return Pick::Other(other);
         }
         let mut soonest: Option<Time> = None;
-        // Classes in which a flow waits for tokens.
+        // Classes with a flow that waits for tokens.
         let mut short: Vec<ClassId> = Vec::new();
         for place in host.ring(group, level) {
             let queue = &self.hosts[endpoint.index()].queues[place];
@@ -148,7 +148,8 @@ impl Audit {
         self.record_start(endpoint, pick, begins);
     }
 
-    /// Returns the next packet of a message. The packet's slot must be the message's own or free.
+    /// Returns the next packet of a message. The packet's slot must belong to the message or be
+    /// free.
     fn packet_of(&self, message: MessageIndex, path_id: PathId, found: &Turn) -> Packet {
         let of = &self.messages[message];
         let known = self.slots.iter().find(|(_, other)| **other == message);

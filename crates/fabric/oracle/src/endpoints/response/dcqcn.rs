@@ -3,9 +3,9 @@
 use super::{Law, Limits, Rate, as_f64};
 use gingham_kernel::{Bytes, Span, Time};
 
-/// Value of `alpha` below which it affects no rate, so that its timer is ignored.
+/// Value below which `alpha` affects no rate and its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
-/// Time in which the highest rate sends the bytes of the default byte counter, 2 ms.
+/// Default byte counter as a time at the highest rate, 2 ms.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 pub(super) struct Dcqcn {

@@ -47,7 +47,7 @@ impl Law for Swift {
         }
         self.cwnd = self.cwnd.max(min_cwnd).min(self.highest);
         limits.window_packets = if self.cwnd < 1.0 { 1 } else { self.cwnd as u32 };
-        // The bound exceeds the duration of the longest run.
+        // The gap is at most 1e18 ps, the length of the longest run.
         let gap_ps = if self.cwnd < 1.0 { (rtt / self.cwnd).min(1e18) } else { 0.0 };
         limits.gap = Span::from_ps(gap_ps as u64);
     }

@@ -9,7 +9,8 @@ pub(super) struct Timely {
     previous: Option<Span>,
     /// Moving average of the differences between round-trip times, in ps.
     average: f64,
-    /// All round-trip times but the first, with their gradients: the average in units of `min_rtt`.
+    /// All round-trip times except the first, with their gradients (the average in units of
+    /// `min_rtt`).
     gradients: Vec<(Span, f64)>,
 }
 

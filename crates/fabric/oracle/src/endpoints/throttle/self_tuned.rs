@@ -53,8 +53,8 @@ impl SelfTuned {
         is_due
     }
 
-    /// Records a count. Returns the time when hosts receive it, if they need an extra wake-up for
-    /// it: hosts are always woken at each count.
+    /// Records a count. Returns the time when hosts receive it if that needs an extra wake-up:
+    /// hosts are woken at each count in any case.
     pub(in crate::endpoints) fn counted(&mut self, full: u64, now: Time) -> Option<Time> {
         let known_at = now + self.plan.side_band;
         self.counts.push(Count { full, bytes: self.received_bytes, known_at });
@@ -102,7 +102,7 @@ impl SelfTuned {
     }
 
     /// Returns the time in ps, at most one interval, from the last known count until the estimate
-    /// is no longer above the threshold, found by bisection.
+    /// has fallen to the threshold, found by bisection.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());
