@@ -586,8 +586,8 @@ impl Links {
 //   UNPAID                           flits at the crossbar, if they take their credits there
 // ```
 //
-// Any change of a wait either makes its port ready or is recorded directly, so the wait of an
-// unvisited port is unchanged.
+// Any change of a credit wait either marks its port for a visit or is recorded directly, so the
+// wait of an unvisited port is unchanged.
 
 const WAITS: u8 = 1;
 const SHORT: u8 = 2;

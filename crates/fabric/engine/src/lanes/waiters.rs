@@ -82,8 +82,8 @@ impl Waits<'_> {
         Some(self.asked(output, lanes, needed))
     }
 
-    /// Describes the onward lanes of a packet that holds them. Lanes with fewer credits than needed
-    /// are blocked.
+    /// Describes the onward lanes that a packet holds. Lanes with fewer credits than needed are
+    /// blocked.
     fn held(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {
@@ -93,7 +93,7 @@ impl Waits<'_> {
         })
     }
 
-    /// Describes the onward lanes of a packet without promised credits.
+    /// Describes the onward lanes of a packet that has no promised credits.
     fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {

@@ -101,8 +101,8 @@ impl Links {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
     }
 
-    /// Returns the earliest start on `to`, in ps, that does not let the sender run out of bytes: on
-    /// a faster channel, it may be later than the arrival of the head. The last byte arrives on
+    /// Returns the earliest start on `to`, in ps, that keeps the sender supplied with bytes: on a
+    /// faster channel, it may be later than the arrival of the head. The last byte arrives on
     /// `from` at `last_ps`.
     #[inline]
     pub(crate) fn never_dry_ps(

@@ -460,7 +460,7 @@ impl Network {
         self.send_credit_update(channel, lane);
     }
 
-    /// Repeats a credit update unless another one was sent within the last period.
+    /// Repeats a credit update unless another update was sent within the last period.
     pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
         let losses = self.losses.as_ref().expect("updates may be lost");
         let updated_ps = losses.lanes[losses.place(channel, lane)].updated_ps;

@@ -43,7 +43,7 @@ impl<F: Iterator<Item = Run>> Race<F> {
                 self.behind.map_or(piece.count, |behind| match piece.time.cmp(&behind.time) {
                     // Leader's flits before the follower's next flit.
                     std::cmp::Ordering::Less => piece.started_by(behind.time - 1),
-                    // Flits of both sequences, up to the last but one flit of the follower's run.
+                    // Flits of both sequences, up to the second-to-last flit of the follower's run.
                     _ => piece.started_by(behind.last_start() - 1).max(1),
                 });
             if let Some(time) = self.part(&piece, part) {

@@ -103,8 +103,8 @@ impl Schedule {
         (number < run.end()).then(|| run.start_of(number))
     }
 
-    /// Returns how many of the channel's flits, counted from its first flit, start at or before
-    /// `time`.
+    /// Returns the number of the channel's flits, since the start of the run, that start at or
+    /// before `time`.
     #[expect(clippy::inline_always, reason = "nearly always it is the last run")]
     #[inline(always)]
     pub(crate) fn started_by(&self, time: u64) -> u64 {

@@ -29,8 +29,8 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) waits: u64,
     /// Channels with a head that has no lane only for lack of credits.
     pub(crate) short: u64,
-    /// Channels that received no flit from the crossbar only for lack of credits, if credits are
-    /// taken at the crossbar.
+    /// Channels whose flits did not cross only for lack of credits, if flits take their credits at
+    /// the crossbar.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes.

@@ -9,8 +9,8 @@
 //!   count       5 2 3 1
 //! ```
 //!
-//! For deep lanes, all lanes have the high planes that the deepest lane needs. High planes change
-//! only when a count reaches a multiple of 16 or drops below it.
+//! If a lane is deep, all lanes also have as many high planes as the deepest lane needs. High
+//! planes change only when a count reaches a multiple of 16 or drops below it.
 //!
 //! Invariant: `beyond` marks the switches with a nonzero high plane.
 
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Checks that counts pass through their whole range and back.
+    /// Compares counts with plain integers while they pass through their whole range and back.
     fn assert_counts_match_plain_integers(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);

@@ -46,7 +46,7 @@ pub(crate) struct Input {
     /// Number of flits that have left the buffer, without flits of the current connection.
     pub(super) taken: u64,
     /// Sum of the departure times of the `taken` flits; during a connection, minus all earlier
-    /// starts on its output.
+    /// starts on the connected output.
     pub(super) taken_sum: i128,
     pub(super) wants_stop: bool,
     pub(super) announced_stop: bool,
