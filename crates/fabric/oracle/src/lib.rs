@@ -5,7 +5,7 @@
 //! almost sentence by sentence, and every engine must agree with it to the picosecond.
 //!
 //! ```text
-//!   Plan ─► start ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
+//!   Plan ─► start ─ by kind of network ────┬► wormhole    slack buffers, STOP and GO
 //!                                          ├► lanes       virtual lanes with credits
 //!                                          └► packets     whole packets in input buffers
 //! ```

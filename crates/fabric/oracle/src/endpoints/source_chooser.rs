@@ -73,7 +73,7 @@ impl SourceChooser {
 }
 
 /// Returns whether a host uses the alternative paths after these packets: use starts when the
-/// contention coefficient rises above one limit, and ends when it falls below the other.
+/// contention coefficient rises above one limit, and ends when it falls below another limit.
 #[expect(clippy::cast_precision_loss, reason = "a packet leaves in far less than 2^53 ps")]
 fn uses_alternative(plan: &ContentionPlan, left: &[(Span, Span)]) -> bool {
     let mut c = plan.start;

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rate limit of a flow, in ps per byte.
 const PS_PER_BYTE: u64 = 100;
-/// Earliest start of a flow's second packet if the first one, of 32 bytes, starts at time zero.
+/// Earliest start of a flow's second packet after a first packet of 32 bytes at time zero.
 const SECOND: Time = Time::from_ps(32 * PS_PER_BYTE);
 
 fn h0() -> EndpointId {
@@ -87,7 +87,8 @@ fn packet_of_another_flow_is_detected() {
     assert!(is_detected(&mut endpoints, |audit| audit.turn(h0(), 0, Time::ZERO, second)));
 }
 
-/// Checks that a second packet one picosecond before the rate limit permits it is detected.
+/// Checks that the audit detects a second packet that starts one picosecond before the rate limit
+/// permits it.
 #[test]
 fn packet_at_the_wrong_time_is_detected() {
     for (begins, is_wrong) in [(SECOND, false), (Time::from_ps(SECOND.as_ps() - 1), true)] {

@@ -441,7 +441,7 @@ impl Simulation {
         }
     }
 
-    /// Sends a flit. Returns whether the channel sends no flit for lack of credits.
+    /// Sends a flit if possible. Returns whether only a lack of credits prevents it.
     fn traverse_link(&mut self, channel: ChannelId, tick: Tick) -> bool {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();

@@ -306,7 +306,7 @@ impl Simulation {
 //
 // Source: IEEE 802.1Qbb, as specified in `docs/concepts/timing-packets.md`.
 //
-// Invariant: no buffer overflows, whenever a receiver checks it.
+// Invariant: no buffer has overflowed when its receiver checks it.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pausing {

@@ -192,8 +192,8 @@ fn is_controlled(class: &ClassPlan) -> bool {
     class.window.is_some() || class.rate_limit.is_some() || delays
 }
 
-/// Returns whether flows of a class are distinguished: they are controlled, posted separately,
-/// counted, followed, streams, or demoted streams.
+/// Returns whether flows of a class are distinguished: the class is controlled, is posted by flow,
+/// has measured or followed flows or streams, or receives demoted streams.
 fn is_tracked(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[id.index()];
     let has_streams = |of: &ClassPlan| of.sources.iter().any(|source| source.stream().is_some());

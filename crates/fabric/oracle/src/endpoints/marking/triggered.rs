@@ -209,7 +209,7 @@ impl Triggered {
     }
 }
 
-/// Continues an average with a quantity `q` that was constant up to `now`: `q + (a - q) exp(-s /
+/// Updates an average with a quantity `q` that was constant up to `now`: `q + (a - q) exp(-s /
 /// average)`.
 #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
 fn observe((a, until): &mut (f64, Time), q: f64, now: Time, over: Span) {
