@@ -7,10 +7,13 @@ use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
+    /// Phase 1: a source creates a message.
     Create { source: usize },
+    /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
     /// Phase 2: a packet's tail has left, and another packet waits for the channel.
     Left { channel: ChannelId },
+    /// Phase 3: a whole packet has arrived.
     Deliver { channel: ChannelId, packet: PacketId },
     /// Phase 4: a credit update reaches a waiting sender.
     Known { channel: ChannelId, lane: u8 },

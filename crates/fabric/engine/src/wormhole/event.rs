@@ -19,18 +19,27 @@ use gingham_topology::{ChannelId, EndpointId};
 /// Event, with variants in the order of the phases in `docs/concepts/timing.md`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
+    /// Phase 1: a source creates a message.
     Create { source: u32 },
+    /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
-    /// A STOP or GO arrives at the sender.
+    /// Phase 2: a STOP or GO arrives at the sender.
     ControlArrives { channel: ChannelId, stop: bool },
+    /// Phase 3: a tail has arrived.
     Deliver { channel: ChannelId, worm: WormId },
+    /// Phase 4: a tail has left.
     Release { output: ChannelId },
+    /// Phase 4: there may be a header to read.
     ReadHead { channel: ChannelId },
+    /// Phase 4: the header is decoded.
     Request { channel: ChannelId },
+    /// Phase 5: the output grants a request.
     Arbitrate { output: ChannelId },
+    /// Phase 6: the host may start a worm.
     StartWorm { channel: ChannelId },
-    /// The channel is idle, and a waiting control flit may start.
+    /// Phase 6: the channel is idle, and a waiting control flit may start.
     SendControl { channel: ChannelId },
+    /// Phase 7: the fill level may have crossed a threshold.
     EmitControl { channel: ChannelId },
 }
 

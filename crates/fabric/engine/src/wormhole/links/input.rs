@@ -15,8 +15,11 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
+    /// No header is being processed.
     Idle,
+    /// The header is being decoded.
     Routing { output: ChannelId },
+    /// The worm requests this output.
     Waiting { output: ChannelId },
     /// The worm holds an output and feeds it.
     Connected,
