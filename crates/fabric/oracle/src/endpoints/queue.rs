@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
+    /// A message joins the queue.
     Queued,
     /// A packet starts; `is_last` marks the last packet of its message.
     Started { payload_bytes: u32, is_last: bool },
+    /// An acknowledgement arrives.
     Acknowledged { packets: u32, is_marked: bool },
 }
 

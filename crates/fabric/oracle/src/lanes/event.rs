@@ -16,7 +16,9 @@ pub(crate) struct Flit {
 /// ticks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
+    /// A source creates a message.
     Create { source: usize },
+    /// An endpoint is woken.
     Wake { endpoint: EndpointId },
     /// The tail has left the host.
     TailLeft { channel: ChannelId, packet: JourneyId },
@@ -30,7 +32,9 @@ pub(crate) enum Event {
     Receive { channel: ChannelId },
     /// Stage 5: link traversal.
     Link { node: NodeId },
+    /// An adapter chooses among its lanes.
     Send { channel: ChannelId },
+    /// A flit starts.
     Begin { channel: ChannelId, flit: Flit },
     /// Stage 4: switch allocation and traversal.
     Cross { node: NodeId },

@@ -46,6 +46,7 @@ pub(crate) enum Leaves {
         channel: ChannelId,
         lane: u8,
     },
+    /// Output buffer of the same channel.
     Output {
         lane: u8,
     },
