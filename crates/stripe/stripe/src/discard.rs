@@ -1,4 +1,3 @@
-
 use thiserror::Error;
 
 use crate::wire::WireError;

@@ -28,7 +28,10 @@ pub(super) enum Limit {
     FlowRate,
     /// Possible limit: flows with a window of `packets` waited for acknowledgements for a share
     /// `held` of the time.
-    Window { packets: u32, held: f64 },
+    Window {
+        packets: u32,
+        held: f64,
+    },
 }
 
 impl Limit {

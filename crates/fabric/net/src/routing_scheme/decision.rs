@@ -1,6 +1,19 @@
 //! Selection among several paths or outputs.
 //!
-
+//! ```text
+//!   by pair            one path for each pair of endpoints
+//!
+//!   at the source, for each packet
+//!     by length        messages shorter than `below` ─ primary path      else ── alternative
+//!     at random        a random draw of its host ───── primary path │ `percent` %: alternative
+//!     by contention    coefficient of its host ─────── low: primary path   high ── alternative
+//!                            ▲
+//!                            └── time that each local packet took to leave (`contention`)
+//!     by load          outputs of its first switch ─── alternative path if less loaded (`output_load`)
+//!
+//!   at switches        one of the outputs on shortest paths (`switch_chooser`)
+//! ```
+//!
 //! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
 //! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
 //!
@@ -8,7 +21,7 @@
 //! ([`super::RoutingScheme::vias`]), drawn for each packet.
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
-//! state of its host alone; each host has its own random streams.
+//! state of its host and, by load, of the outputs of its first switch; each host has its own random streams.
 
 use super::{ContentionPlan, Reselect, Select};
 use crate::bare_names::accept_bare_names;

@@ -1,4 +1,3 @@
-
 use crate::units::scaled;
 
 /// Gain or fraction in thousandths.

@@ -1,4 +1,3 @@
-
 use core::ops::RangeInclusive;
 use core::time::Duration;
 

@@ -1,4 +1,3 @@
-
 use core::time::Duration;
 
 use super::presence::Life;

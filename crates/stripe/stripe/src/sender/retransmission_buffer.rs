@@ -1,4 +1,3 @@
-
 use gingham_fairq::CHANNELS_MAX;
 
 use crate::PACKETS_MAX;

@@ -1,4 +1,3 @@
-
 /// Reason why a channel carries no packet at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {

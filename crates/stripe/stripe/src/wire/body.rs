@@ -1,4 +1,3 @@
-
 use gingham_fairq::{Change, Number, Round, Standing};
 
 use super::error::{WireError, check_channel};

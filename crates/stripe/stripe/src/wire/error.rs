@@ -1,4 +1,3 @@
-
 use thiserror::Error;
 
 use gingham_fairq::CHANNELS_MAX;

@@ -58,10 +58,7 @@ struct Destination {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
     Column(usize),
-    Paths {
-        port: usize,
-        end: usize,
-    },
+    Paths { port: usize, end: usize },
 }
 
 /// By row and switch: output port, and number of remaining channels between switches. Both are 0 at

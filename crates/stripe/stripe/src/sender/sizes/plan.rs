@@ -1,4 +1,3 @@
-
 use core::time::Duration;
 
 use crate::{MESSAGE_BYTES_MAX, OptionsError};
