@@ -1,6 +1,6 @@
 //! Checks of a fabric for probable faults, and a numerical summary.
 //!
-//! Readers of `format` add findings that only the text of a dump reveals.
+//! The readers in `format` add findings that depend on the text of a dump.
 //!
 //! Invariant: the order of findings does not depend on the source of the fabric.
 

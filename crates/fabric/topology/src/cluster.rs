@@ -9,19 +9,19 @@
 //!   unit 0       unit 1    unit: leaves that share their nodes
 //! ```
 //!
-//! A majority of the nodes decides, so missing cables, dead leaves or swapped adapters do not
-//! change the result.
+//! A majority of the nodes determines units, rails and planes, so a few missing cables, dead leaves
+//! or swapped adapters do not change the result.
 //!
 //! - **Node**: adapters of one system, identified by system image GUID, host name in the
 //!   description ("node12 mlx5_4"), or a user rule; [`Basis`] states the evidence.
-//! - **Role**: purpose by words in the host name.
+//! - **Role**: purpose of a node, derived from words in its host name.
 //! - **Unit** (scalable unit, pod): leaf switches with most of their nodes in common, or a single
 //!   leaf.
-//! - **Rail**: leaves of all adapters with one number.
+//! - **Rail**: leaf switches of the adapters with one number.
 //! - **Plane**: switches without a cable to any other plane, although nodes have adapters in
 //!   several planes.
 //!
-//! Terms: NVIDIA DGX `SuperPOD` reference architecture.
+//! The terms follow the NVIDIA DGX `SuperPOD` reference architecture.
 
 mod adapter_number;
 mod naming;
@@ -58,26 +58,29 @@ pub struct ClusterNode {
     pub role: Role,
     /// Adapter ports ordered by adapter number, device and port; at least one.
     pub adapters: Vec<Adapter>,
-    /// Index into [`Cluster::units`] of the unit with most of its cables.
+    /// Index into [`Cluster::units`] of the unit with most of the node's cables; `None` without
+    /// cables.
     pub unit: Option<usize>,
 }
 
-/// Port of an adapter.
+/// Adapter port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adapter {
-    /// Adapter device.
+    /// Device with this port.
     pub device: NodeId,
-    /// Endpoint; `None` if not cabled.
+    /// Endpoint of the port; `None` if it has no cable.
     pub endpoint: Option<EndpointId>,
-    /// Switch at the other end of the cable.
+    /// Switch at the other end of the cable; `None` without a cable to a switch.
     pub leaf: Option<NodeId>,
     /// Name within the node, such as `mlx5_4`.
     pub name: Option<String>,
-    /// Number counted from 0: 4 for `mlx5_4` and `HCA-5`.
+    /// Adapter number, counted from 0: 4 for `mlx5_4` and `HCA-5`.
     pub number: Option<u32>,
-    /// Index into [`Cluster::rails`] of the rail with its number, or else of its leaf's rail.
+    /// Index into [`Cluster::rails`] of the rail with this adapter number, or of the leaf's rail
+    /// for an adapter without a number.
     pub rail: Option<usize>,
-    /// Rail of its leaf; differs from `rail` if cables are swapped.
+    /// Rail of the leaf, as an index into [`Cluster::rails`]; differs from `rail` if cables are
+    /// swapped.
     pub leaf_rail: Option<usize>,
     /// Evidence for assigning the adapter to its node.
     pub basis: Basis,
@@ -88,14 +91,15 @@ pub struct Adapter {
 pub struct Unit {
     /// Leaf switches in canonical order.
     pub leaves: Vec<NodeId>,
-    /// Indices into [`Cluster::nodes`].
+    /// Nodes of the unit, as indices into [`Cluster::nodes`].
     pub nodes: Vec<usize>,
 }
 
-/// Leaf switches of one adapter number.
+/// Leaf switches of the adapters with one number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rail {
-    /// Adapter number; `None` if adapter names contain no number.
+    /// Adapter number; `None` for the single rail of a cluster whose nodes usually have one adapter
+    /// port.
     pub number: Option<u32>,
     /// Leaf switches in canonical order.
     pub leaves: Vec<NodeId>,
@@ -125,7 +129,7 @@ impl Cluster {
 }
 
 impl ClusterNode {
-    /// Returns the adapter port on a rail; of several, the first with a cable.
+    /// Returns the adapter port on a rail, preferring the first with a cable.
     pub fn on_rail(&self, rail: usize) -> Option<&Adapter> {
         let mut on_rail = self.adapters.iter().filter(|adapter| adapter.rail == Some(rail));
         on_rail.clone().find(|adapter| adapter.endpoint.is_some()).or_else(|| on_rail.next())

@@ -1,9 +1,10 @@
-//! Jobs placed on a cluster: flows of collectives, and node orders with less sharing of cables.
+//! Jobs placed on a cluster: flows of collectives, and a search for node orders that share fewer
+//! cables.
 //!
 //! ```text
-//!  node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail
+//!  node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one per rail
 //!                                                                           │ routes
-//!  bound: max-min fair rates, bus bandwidth   ◄── loads of channels ◄──── channels
+//!  bound: max-min fair rates, bus bandwidth   ◄── channel loads ◄─────── channels
 //!  search: another order with lower loads     ◄──┘
 //! ```
 //!

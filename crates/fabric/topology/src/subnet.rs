@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!   dump_lfts, opensm-lfts.dump, opensm.fdbs ──► TableDump ──┐
-//!   ibnetdiscover ──► Fabric ──► Lids ───────────────────────┴─► Forwarding ─► Routes (an LMC
-//!                                 │                                              path each)
+//!   ibnetdiscover ──► Fabric ──► Lids ───────────────────────┴─► Forwarding ─► Routes (one per
+//!                                 │                                              LID offset)
 //!   opensm-sl2vl.dump, smpquery, opensm.conf ──► LaneMap ────┬─► Lanes ─► proof by lane
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```

@@ -30,8 +30,8 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Reports LIDs outside the unicast range; if all LIDs are 0, no subnet manager has run, and one
-/// finding suffices.
+/// Reports LIDs outside the unicast range; a single finding if all LIDs are 0 because no subnet
+/// manager has run.
 fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     let reported: Vec<(u16, PortRef)> = addresses(fabric).collect();
     let wrong = || reported.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
@@ -57,7 +57,7 @@ fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
     })
 }
 
-/// Reports overlapping LID ranges; a port with LMC `m` has 2^m LIDs from its base LID on.
+/// Reports overlapping LID ranges: a port with LMC `m` has 2^m LIDs, starting at its base LID.
 fn lids(fabric: &Fabric) -> Vec<Finding> {
     let mut ranges: Vec<(u32, u32, PortRef)> = Vec::new();
     for id in fabric.node_ids() {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   bit i of reached[v]: source i of this batch has reached switch v
-//!   one step: next[v] = OR of frontier[neighbours of v], without what reached[v] has
+//!   one step: next[v] = OR of frontier[neighbours of v], without the bits of reached[v]
 //! ```
 //!
 //! Breadth-first search from 64 sources at a time: Then et al., "The More the Merrier: Efficient
@@ -14,7 +14,7 @@ const BATCH: usize = 64;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Distances {
-    /// In cables; the largest of any connected component.
+    /// Largest diameter of any connected component, in cables.
     pub(super) diameter: u32,
     /// Number of connected ordered pairs of different host ports.
     pub(super) pairs: u128,

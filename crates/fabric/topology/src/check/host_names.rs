@@ -1,5 +1,5 @@
-//! Check for adapters of several systems with the same description, so that several hosts look like
-//! one.
+//! Check for adapters of several systems that have the same description, so that several hosts look
+//! like one.
 
 use super::listed;
 use crate::hostname::{host_name, shared_descriptions};

@@ -19,7 +19,8 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
             !is_further
         });
     }
-    // Of equally large components, the first is the main one; `max_by_key` returns the last.
+    // If several components are equally large, the first is the main one. `max_by_key` alone would
+    // return the last.
     let mainland = (0..parts.len()).rev().max_by_key(|index| parts[*index].len());
     let islands = parts.iter().enumerate().filter(|(index, _)| Some(*index) != mainland);
     islands

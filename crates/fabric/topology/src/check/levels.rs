@@ -1,11 +1,11 @@
-//! Levels of the switches in all trees.
+//! Tree levels of switches.
 
 use crate::routing::trees;
 use crate::{Fabric, NodeId};
 
 pub(super) struct Levels {
-    /// Level of each switch, numbered from 1 at the first top, consecutively over all trees; 0
-    /// outside trees.
+    /// By switch: level, increasing downwards from 1 at the tops of the first tree; each further
+    /// tree continues the numbers. Switches outside trees have 0.
     levels: Vec<usize>,
 }
 
@@ -24,7 +24,7 @@ impl Levels {
         Self { levels }
     }
 
-    /// Returns the levels of two switches, the higher switch first.
+    /// Returns the levels of two switches, the smaller number first.
     pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
         let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
         levels.sort_unstable();

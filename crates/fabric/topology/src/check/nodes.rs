@@ -1,9 +1,9 @@
-//! Check for nodes whose adapters differ from the rest of their unit, and for system GUIDs shared
-//! by several hosts.
+//! Check for compute nodes whose adapters differ from those of other nodes in their unit, and for
+//! system GUIDs shared by several hosts.
 //!
-//! A compute node lacks an adapter on a rail if most of its unit's other nodes (at least two) have
-//! one there. A node is divided if it is attached to leaves of several units that each have several
-//! leaves.
+//! A compute node lacks an adapter on a rail if more than half of the other compute nodes in its
+//! unit (at least two) have one on that rail. A compute node is divided if it also has cables to a
+//! different unit with several leaves.
 
 use super::listed;
 use crate::cluster::{Cluster, ClusterNode, Naming, Role};

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!   leaf0 ── n1 mlx5_0, n2 mlx5_0, n5 mlx5_1      the rail of mlx5_0
-//!   leaf1 ── n1 mlx5_1, n2 mlx5_1, n5 mlx5_0      the rail of mlx5_1: two cables of n5 are swapped
+//!   leaf1 ── n1 mlx5_1, n2 mlx5_1, n5 mlx5_0      the rail of mlx5_1; cables of n5 swapped
 //! ```
 //!
-//! A leaf is the rail of an adapter name if most of the other hosts' adapters there (at least two)
-//! have that name. Adapters of a host are swapped if each is on the rail of another.
+//! A leaf belongs to the rail of an adapter name if more than half of the other hosts' adapters on
+//! that leaf (at least two) have this name. Adapters of a host are swapped if each is cabled to the
+//! rail of another.
 
 use crate::hostname::{adapter_name, host_name};
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};

@@ -16,7 +16,7 @@
 //!   and over half of its host's other cables are faster. A cable with one lane is also slow if
 //!   over half of all host cables have more lanes.
 //!
-//! A switch with only slower cables is probably older, and not reported.
+//! A switch with only slower cables is probably older, and is not reported.
 
 use super::levels::Levels;
 use crate::hostname::host_name;
@@ -50,7 +50,8 @@ type Rates = BTreeMap<Rate, usize>;
 
 enum Peers<'a> {
     Switches(&'a Rates),
-    /// Fastest cable of each other adapter at the switch, and all cables of the host.
+    /// Rates of the fastest cable of each other adapter at the switch, and of all cables of the
+    /// host.
     Hosts {
         at_switch: Rates,
         of_host: Option<&'a Rates>,
@@ -162,7 +163,7 @@ fn joins_switches(fabric: &Fabric, cable: &Cable) -> bool {
     a != b && fabric.node(a).is_switch() && fabric.node(b).is_switch()
 }
 
-/// Returns whether a cable leads to a host; its switch is the first end in canonical order.
+/// Returns whether a cable joins a switch, its first end in canonical order, to a host.
 fn is_host_cable(fabric: &Fabric, cable: &Cable) -> bool {
     let [a, b] = cable.ends.map(|end| fabric.node(end.node));
     a.is_switch() && b.kind == NodeKind::Host

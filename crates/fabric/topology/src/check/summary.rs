@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Counts and distances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Number of nodes by type, including zeros.
+    /// Number of nodes of each type, including types without nodes.
     pub nodes: BTreeMap<NodeKind, usize>,
     /// Number of cables.
     pub cables: usize,
@@ -17,9 +17,9 @@ pub struct Summary {
     pub trunk_cables: usize,
     /// Number of cables by speed; `None` for unknown speed.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
-    /// Number of cables with partly known speed.
+    /// Number of cables with a partly known speed, by that partial speed.
     pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
-    /// Ports by node type, including zeros.
+    /// Ports by node type, including types without nodes.
     pub ports: BTreeMap<NodeKind, PortUse>,
     /// Number of connected components.
     pub parts: usize,
@@ -27,13 +27,14 @@ pub struct Summary {
     pub switches_by_radix: BTreeMap<u16, usize>,
     /// Number of switch pairs with several cables.
     pub parallel_pairs: usize,
-    /// Number of cables between these pairs.
+    /// Number of cables between the switch pairs counted in `parallel_pairs`.
     pub parallel_cables: usize,
-    /// Smallest and largest number of host cables on a leaf switch.
+    /// Smallest and largest number of host cables on a leaf switch; `None` without leaves.
     pub hosts_per_leaf: Option<(usize, usize)>,
-    /// Largest distance between connected switches, in cables.
+    /// Largest distance between connected switches, in cables; `None` without switches.
     pub switch_diameter: Option<u32>,
-    /// Mean number of switches on a shortest path between two host ports.
+    /// Mean number of switches on a shortest path between two host ports; `None` without connected
+    /// ports.
     pub mean_switches_passed: Option<f64>,
 }
 

@@ -1,7 +1,8 @@
 //! Check for uneven cable counts and speeds, which often explain why a part of the fabric is
 //! slower.
 //!
-//! A note names one example of the most common value, and up to eight of any other.
+//! Each finding names one example of the most common value, and up to eight examples of every other
+//! value.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};
@@ -92,7 +93,6 @@ fn join(parts: impl Iterator<Item = impl Display>) -> String {
 struct Count<T> {
     value: T,
     times: usize,
-    /// Examples; only one for the most common value.
     names: Vec<String>,
 }
 

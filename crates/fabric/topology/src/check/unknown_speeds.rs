@@ -1,6 +1,6 @@
 //! Check for cables of unknown or partly known speed among cables of known speed.
 //!
-//! If no speed is known, there is no finding, because the scenario then sets the speeds.
+//! If no speed is known, nothing is reported, because the scenario then sets the speeds.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind};

@@ -5,12 +5,13 @@
 //!     │ ╲ ╲    │ ╲    │           leaf3                  two, none to spine2
 //! ```
 //!
-//! **Siblings** are switches of one level that share more than half of the switches above either of
-//! them. A switch has too few uplinks if more than half of its siblings (at least two) agree on a
-//! larger number.
+//! Two switches of one level are **siblings** if they share more than half of the upper switches of
+//! at least one of them. A switch has too few uplinks if more than half of its siblings (at least
+//! two) have the same larger number of uplinks.
 //!
-//! Equal bundles to all upper switches, with at most half of the siblings' cables, are only noted
-//! as a thin design. Switches with nothing below them are skipped.
+//! A switch with equal bundles to all upper switches of its siblings, but at most half of their
+//! usual number of uplinks, is a thin design and is not reported. Switches without hosts or lower
+//! switches are skipped.
 
 use super::levels::Levels;
 use super::listed;
@@ -19,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SIBLINGS_MIN: usize = 2;
 
-/// Maximum number of siblings examined to find where cables are missing.
+/// Maximum number of siblings compared to find the upper switches with missing cables.
 const ASKED_MAX: usize = 64;
 
 pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
@@ -81,7 +82,7 @@ impl<'a> Siblings<'a> {
 
     fn missing(&self, fabric: &Fabric, uplinks: &Uplinks) -> Option<Finding> {
         let own = uplinks.count();
-        // The counts include the switch itself.
+        // `counts` includes the switch itself.
         let of = self.counts.values().sum::<usize>().saturating_sub(1);
         let (usual, times) = self.counts.iter().find(|(_, times)| 2 * **times > of)?;
         if !uplinks.is_used || of < SIBLINGS_MIN || own >= *usual {

@@ -1,6 +1,6 @@
 //! Numbers in adapter names.
 
-/// Prefix that Mellanox drivers number from 1.
+/// Prefix of Mellanox adapter names, which are numbered from 1.
 const FROM_ONE: &str = "HCA-";
 
 /// Returns the number of an adapter, counted from 0: 4 for `mlx5_4` and `HCA-5`, 1 for `hfi1_1`.

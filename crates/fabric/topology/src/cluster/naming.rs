@@ -4,7 +4,7 @@
 //!   system GUID 0x..a0   "n1 mlx5_0"  ┐                 one card with two devices
 //!   system GUID 0x..a0   "n1 mlx5_1"  ┤ node n1
 //!   system GUID 0x..b8   "n1 mlx5_2"  ┘                 a second card, merged by host name
-//!   system GUID 0x..c0   "MT4129 ..."   a node of its own: no host name
+//!   system GUID 0x..c0   "MT4129 ..."   a separate node: no host name
 //! ```
 //!
 //! A system GUID joins devices unless their descriptions name different hosts. A description shared
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names given by user rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Naming {
-    /// By device: node name and adapter name.
+    /// By device: node name, and adapter name if the rule states one.
     pub by_rule: BTreeMap<NodeId, (String, Option<String>)>,
 }
 
@@ -35,12 +35,12 @@ pub enum Basis {
     Description,
     /// System image GUID shared with another device.
     SystemGuid,
-    /// No evidence; the adapter forms its own node.
+    /// No evidence; the adapter forms a separate node.
     Alone,
 }
 
 impl Basis {
-    /// Returns the name in results.
+    /// Returns the name used in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rule => "rule",

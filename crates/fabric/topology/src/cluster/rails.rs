@@ -1,7 +1,8 @@
 //! Rails: adapters with one number across all units.
 //!
 //! A rail exists for each adapter number that at least half of the compute nodes with several
-//! adapters have. A unit with as many, but different numbers uses them in ascending order:
+//! adapters have. If a unit has equally many numbers, but different ones, its numbers in ascending
+//! order correspond to the rails:
 //!
 //! ```text
 //!   units 0 to 7   mlx5_0 mlx5_1 mlx5_2 mlx5_3     rails 0 to 3
@@ -14,7 +15,7 @@ use super::{ClusterNode, Rail, Role, Unit};
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Adapter number, and port position among the cabled ports of the device.
+/// Adapter number, and position of the port among the ports of its device.
 type Key = (u32, usize);
 
 pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) -> Vec<Rail> {
@@ -64,7 +65,7 @@ pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) 
         .collect()
 }
 
-/// Returns the most frequent number of cabled adapter ports per compute node, weighted by ports.
+/// Returns the number of cabled adapter ports per compute node that accounts for the most ports.
 fn usual_adapters(nodes: &[ClusterNode]) -> usize {
     let mut ports: BTreeMap<usize, usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {

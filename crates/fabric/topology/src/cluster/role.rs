@@ -51,7 +51,7 @@ const MANAGEMENT: [&str; 22] = [
 const GATEWAY: [&str; 7] = ["bridge", "gateway", "gw", "lnet", "router", "rtr", "skyway"];
 
 impl Role {
-    /// Returns the name in results.
+    /// Returns the name used in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 /// Counts of nodes, rails, units and planes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterSummary {
-    /// Number of nodes by role, without zeros.
+    /// Number of nodes by role; roles without nodes are omitted.
     pub nodes: BTreeMap<Role, usize>,
-    /// Number of adapter ports by role of their node, without zeros.
+    /// Number of adapter ports by role of their node; roles without ports are omitted.
     pub adapters: BTreeMap<Role, usize>,
     /// Number of compute nodes by number of cabled adapter ports.
     pub compute_by_adapters: BTreeMap<usize, usize>,
@@ -16,9 +16,9 @@ pub struct ClusterSummary {
     pub rails: usize,
     /// Number of units with compute nodes.
     pub units: usize,
-    /// Smallest and largest number of compute nodes in these units.
+    /// Smallest and largest number of compute nodes in the units counted in `units`.
     pub nodes_per_unit: Option<(usize, usize)>,
-    /// Smallest and largest number of leaves in these units.
+    /// Smallest and largest number of leaves in the units counted in `units`.
     pub leaves_per_unit: Option<(usize, usize)>,
     /// Number of planes.
     pub planes: usize,

@@ -1,10 +1,10 @@
 //! Bandwidth bound of a collective, by max-min fair sharing of the channels that its flows use.
 //!
-//! All flows of a phase carry equal bytes, and a phase ends with its slowest flow. The max-min fair
-//! rate of that flow is the least capacity per flow of any channel:
+//! All flows of a phase carry the same number of bytes, and the phase ends with its slowest flow.
+//! The max-min fair rate of that flow is the least capacity per flow of any channel:
 //!
 //! ```text
-//!  seconds of a phase = share of the buffer / min over channels (capacity / flows)
+//!  duration of a phase = bytes per flow / min over channels (capacity / flows)
 //! ```
 //!
 //! The bound ignores startup times, protocol overhead, transfers within nodes and reduction, so
@@ -28,7 +28,7 @@ pub struct Bound {
     /// Bus bandwidth as in `nccl-tests`, in bytes per second; relative to one link if no speed is
     /// known.
     pub bus_bandwidth: f64,
-    /// Bus bandwidth with all nodes on one switch.
+    /// Bus bandwidth if all nodes were on one switch, without other jobs.
     pub at_one_switch: f64,
 }
 
@@ -41,9 +41,9 @@ pub struct PhaseBound {
     pub slowest: f64,
     /// Channel that limits the slowest flow.
     pub bottleneck: ChannelId,
-    /// Number of flows on the bottleneck, over all jobs.
+    /// Number of flows of all jobs on the bottleneck; may be fractional with adaptive routing.
     pub bottleneck_flows: f64,
-    /// Whether the bottleneck is slower than the most common speed.
+    /// Whether the bottleneck is slower than the most common link speed.
     pub is_bottleneck_slow: bool,
     /// Duration in seconds for a buffer of one byte.
     pub seconds: f64,
@@ -72,8 +72,8 @@ fn rate(speed: LinkSpeed) -> f64 {
     speed.rate().bytes_per_second() as f64
 }
 
-/// Computes the bound of a pattern with a node order; `standing` is the load of other jobs on each
-/// channel, or empty.
+/// Computes the bound of a pattern for a node order. `standing` is the load of other jobs on each
+/// channel, as returned by `standing`, or empty.
 pub fn bound(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -156,7 +156,7 @@ fn phase_bound(
     (bound, share / at_one_switch)
 }
 
-/// Returns the largest load of a job on each channel in any phase.
+/// Returns, for each channel, the largest load of the job in any phase, in units of 1/720,720 flow.
 pub fn standing(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -172,7 +172,8 @@ pub fn standing(
     Ok(most)
 }
 
-/// Returns the channels between switches that a job uses, with their flows in the busiest phase.
+/// Returns the channels between switches that a job uses, each with its largest number of flows in
+/// any phase.
 pub fn used_channels(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

@@ -1,7 +1,7 @@
 //! Branch and bound over all node orders of a small job.
 //!
-//! Time and loads never decrease as flows are added, so partial orders no better than the best are
-//! abandoned. For a ring, one rotation suffices.
+//! Adding flows never decreases the time or a load, so a partial order that is no better than the
+//! best complete order is abandoned. For a ring, only one rotation of each order is searched.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};
@@ -11,7 +11,7 @@ use super::search::Found;
 struct Search<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
-    /// By position: phase and edge of the flows whose later end is there.
+    /// By position: phase and edge of each flow whose later end is at this position.
     completed: Vec<Vec<(usize, Edge)>>,
     order: Vec<usize>,
     is_used: Vec<bool>,
@@ -19,7 +19,9 @@ struct Search<'p, 'a> {
     least: (f64, u64),
 }
 
-/// Finds the best order, or returns `start`. `first_is_fixed` is set if rotations are equivalent.
+/// Returns the best order, or `start` if none is better. `first_is_fixed` is set if all rotations
+/// of an order are equivalent. The search stops at `least`, lower bounds on the time and the
+/// highest load.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,

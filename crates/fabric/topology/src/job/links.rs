@@ -6,7 +6,8 @@ use super::pattern::Phase;
 use crate::{ChannelId, Fabric};
 use std::collections::BTreeSet;
 
-/// Channel between switches with several flows in a phase, including flows of this job.
+/// Channel between switches with a load of more than one flow in a phase, at least partly from this
+/// job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedLink {
     /// Shared channel.
@@ -17,12 +18,12 @@ pub struct SharedLink {
     pub flows: f64,
     /// Number of flows of other jobs.
     pub of_others: f64,
-    /// Flows of this job as (sender, receiver, rail), with nodes of the placement.
+    /// Flows of this job on the channel: sender, receiver and rail, as indices into the placement.
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// Returns up to `limit` shared channels, each in its busiest phase, busiest first; and the total
-/// number of cables with shared channels.
+/// Returns up to `limit` shared channels, the busiest first, each in its busiest phase; and the
+/// total number of cables with a shared channel.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

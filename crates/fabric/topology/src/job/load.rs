@@ -1,7 +1,7 @@
 //! Channel loads by phase, and the score of a node order.
 //!
-//! The time of a phase is its share of the buffer times the largest ratio of load to capacity, over
-//! all channels of the job.
+//! The time of a phase is its number of bytes per flow times the largest quotient of load and
+//! capacity among the channels of the job.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};
@@ -14,11 +14,11 @@ const SLOWNESS_ONE: u64 = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Score {
-    /// Total time of all phases; [`Scale::seconds`] converts it.
+    /// Total time of all phases, relative to the reference capacity.
     pub(super) time: f64,
     /// Highest load of any channel between switches, in units of 1/[`WHOLE`] flow.
     pub(super) highest: u64,
-    /// Weighted sum of the squared loads in excess of one flow.
+    /// Weighted sum over channels of the squared load in excess of one flow.
     pub(super) cost: u128,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Score {
 pub(super) struct Scale {
     /// Capacity of a channel with slowness [`SLOWNESS_ONE`], in bytes per second.
     reference: f64,
-    /// By channel: reference capacity divided by its capacity, in units of 1/[`SLOWNESS_ONE`].
+    /// By channel: reference capacity divided by channel capacity, in units of 1/[`SLOWNESS_ONE`].
     slowness: Vec<u64>,
     is_trunk: Vec<bool>,
     /// By channel: load of other jobs, in units of 1/[`WHOLE`] flow.
@@ -68,7 +68,8 @@ impl Scale {
         time / self.reference
     }
 
-    /// Returns the time of a load on the fastest channel between switches; 0 with several phases.
+    /// Returns the time of a single phase with this load on the fastest channel between switches; 0
+    /// with several phases.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
@@ -82,8 +83,8 @@ impl Scale {
         if own == 0 { 0 } else { own + self.standing[channel] }
     }
 
-    /// Returns the penalty: zero up to one flow at the reference capacity, then growing with the
-    /// square.
+    /// Returns the penalty for the load of a channel: zero up to one flow at the reference
+    /// capacity, and above it the weighted square of the excess.
     fn excess(&self, own: u64, phase: usize, channel: usize) -> u128 {
         if !self.is_trunk[channel] {
             return 0;

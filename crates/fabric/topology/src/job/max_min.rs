@@ -6,8 +6,8 @@
 
 type Share = (usize, f64);
 
-/// Computes max-min fair rates of flows, given by their channels; infinite for flows without
-/// channels.
+/// Computes the max-min fair rate of each flow from the channels that it uses, in the unit of
+/// `capacities`; infinite for a flow without channels.
 pub fn max_min_rates(capacities: &[f64], flows: &[Vec<Share>]) -> Vec<f64> {
     let mut rates = vec![f64::INFINITY; flows.len()];
     let mut on_channel: Vec<Vec<usize>> = vec![Vec::new(); capacities.len()];

@@ -1,14 +1,15 @@
 //! Channels of the flow between two nodes of a job, computed once per pair.
 //!
-//! With adaptive routing, each switch spreads the flow evenly over all shortest paths. Fractions
-//! are multiples of 1/[`WHOLE`], so loads add up and cancel exactly.
+//! With adaptive routing, each switch spreads the flow evenly over its channels on shortest paths.
+//! Fractions are multiples of 1/[`WHOLE`], so loads add up and cancel exactly.
 
 use super::Placement;
 use crate::routing::{Hop, Routes, SwitchGraph, UNREACHED, joins_switches, switch_of};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Load of one whole flow; divisible by all numbers up to 16, for exact equal splits.
+/// Load of one flow; divisible by all numbers up to 16, so that a flow splits into exactly equal
+/// parts.
 pub(super) const WHOLE: u64 = WHOLE_PART as u64;
 
 const WHOLE_PART: u32 = 720_720;
@@ -58,7 +59,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// Creates a store that computes paths on first use.
+    /// Creates an empty store, which computes each path on first use.
     pub fn new(fabric: &'a Fabric, placement: &'a Placement, forwarding: Forwarding<'a>) -> Self {
         let senders = placement.len() * placement.rails.len();
         Self {
@@ -120,9 +121,9 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Returns a lower bound on the load that a flow puts on its leaf's busiest uplink: the whole
-    /// flow with routes, equal parts with adaptive routing; 0 if all nodes share a leaf on each
-    /// rail.
+    /// Returns a lower bound on the load of the busiest uplink of any leaf: one flow with routes,
+    /// or an equal part of a flow per uplink with adaptive routing; 0 if all nodes share a leaf on
+    /// each rail.
     pub(super) fn least_share_of_a_leaf(&self) -> u64 {
         let mut least = 0;
         for rail in 0..self.rails() {
@@ -169,7 +170,7 @@ impl<'a> Paths<'a> {
         Ok(())
     }
 
-    /// Spreads a flow evenly at each switch; `None` without a path.
+    /// Spreads a flow evenly over the next channels at each switch; `None` without a path.
     fn spread(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Step>> {
         let distances = self.distances.entry(to).or_insert_with(|| self.graph.distances(to));
         if distances[from.index()] == UNREACHED {

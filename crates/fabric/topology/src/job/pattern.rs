@@ -1,4 +1,4 @@
-//! Patterns of collectives: positions in the node order that exchange flows, by phase.
+//! Patterns of collectives: pairs of positions in the node order that exchange data, by phase.
 //!
 //! Sources: ring and tree as in NCCL (`src/graph/rings.cc`, `src/graph/trees.cc`); double binary
 //! trees: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
@@ -35,17 +35,17 @@ impl Edge {
     }
 }
 
-/// Concurrent flows of equal bytes.
+/// Concurrent flows with equal numbers of bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
-    /// Flows on one rail.
+    /// Flows on each rail.
     pub edges: Vec<Edge>,
     /// Bytes per flow, as a fraction of the buffer.
     pub share: f64,
 }
 
 impl Pattern {
-    /// Returns the name in results and options.
+    /// Returns the name used in results and options.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Ring => "ring",
@@ -63,7 +63,7 @@ impl Pattern {
             .find(|pattern| pattern.name() == name)
     }
 
-    /// Returns whether all node orders have equal loads.
+    /// Returns whether all node orders produce the same loads.
     pub const fn is_order_free(&self) -> bool {
         matches!(self, Self::AllToAll)
     }
@@ -92,8 +92,9 @@ impl Pattern {
         }
     }
 
-    /// Returns the bus bandwidth of `nccl-tests` for a buffer of one byte: the algorithm bandwidth
-    /// times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all, 1 for pairs.
+    /// Returns the bus bandwidth of `nccl-tests` for a buffer of one byte, in bytes per second: the
+    /// algorithm bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all or 1 for pairs,
+    /// with n ranks.
     pub fn bus_bandwidth(&self, ranks: usize, seconds: f64) -> f64 {
         let others = (real(ranks) - 1.0) / real(ranks);
         let factor = match self {
@@ -120,8 +121,8 @@ fn all_to_all(count: u32) -> Vec<Edge> {
 }
 
 /// Returns the edges of both trees in both directions. A parent in the first tree is a leaf in the
-/// second, which is the mirror image for an even number of nodes, and otherwise shifted by one
-/// position.
+/// second. The second tree is the mirror image of the first for an even number of nodes, and
+/// otherwise the first tree shifted by one position.
 fn double_binary_tree(count: u32) -> Vec<Edge> {
     let first = (0..count).filter_map(|child| Some((child, parent(child, count)?)));
     let second = |position: u32| {
@@ -136,8 +137,8 @@ fn double_binary_tree(count: u32) -> Vec<Edge> {
     .collect()
 }
 
-/// Returns the parent in the in-order binary tree, in which odd positions are leaves and position 0
-/// is the root.
+/// Returns the parent in the in-order binary tree with leaves at odd positions and the root at
+/// position 0; `None` for the root.
 fn parent(child: u32, count: u32) -> Option<u32> {
     if child == 0 {
         return None;
@@ -147,9 +148,10 @@ fn parent(child: u32, count: u32) -> Option<u32> {
     Some(if up >= count { child ^ bit } else { up })
 }
 
-/// Returns the phases with distances 1, 2, 4, ... and halved shares, then the reverse. If the
-/// number of nodes is not a power of two, the first positions merge in pairs before and separate
-/// afterwards.
+/// Returns the phases with distances of 1, 2, 4, ... positions, each with half the share of the one
+/// before, then the same phases in reverse order. If the number of nodes is not a power of two,
+/// pairs of the first positions combine their data before these phases and distribute the result
+/// after them.
 fn halving_doubling(count: u32, whole: f64) -> Vec<Phase> {
     let power = 1 << count.ilog2();
     let surplus = count - power;
@@ -186,8 +188,8 @@ mod tests {
                 assert_ne!(edge.from, edge.to);
                 *sent.entry(edge.from).or_default() += 1;
             }
-            // Up to three neighbours in one tree and one in the other; an end of a shifted tree may
-            // have one more.
+            // Up to three neighbours in one tree and one in the other; an end position of a shifted
+            // tree may have one more.
             let most = sent.values().max().copied().unwrap_or(0);
             assert!(most <= 5, "{count}: {most}");
         }

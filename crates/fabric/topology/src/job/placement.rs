@@ -6,11 +6,11 @@ use crate::cluster::Cluster;
 /// Nodes of a job in rank order, with their endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// Indices into [`Cluster::nodes`], by position.
+    /// Nodes by position, as indices into [`Cluster::nodes`].
     pub nodes: Vec<usize>,
-    /// Indices into [`Cluster::rails`].
+    /// Rails of the job, as indices into [`Cluster::rails`].
     pub rails: Vec<usize>,
-    /// Endpoint at index `position * rails + rail position`.
+    /// Endpoints by position and then by rail.
     endpoints: Vec<EndpointId>,
 }
 
@@ -28,13 +28,13 @@ pub enum PlacementError {
     NoAdapter {
         /// Name of the node.
         node: String,
-        /// Rail, counted from 0.
+        /// Index of the rail, counted from 0.
         rail: usize,
     },
     /// Unknown rail.
     #[error("rail {rail} does not exist: the fabric has {count}")]
     NoRail {
-        /// Rail, counted from 0.
+        /// Index of the rail, counted from 0.
         rail: usize,
         /// Number of rails.
         count: usize,
@@ -74,7 +74,7 @@ impl Placement {
         self.nodes.len()
     }
 
-    /// Returns whether there are no nodes.
+    /// Returns whether the job has zero nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }

@@ -5,7 +5,7 @@
 //! 2. Random moves are kept unless they raise the cost, a weighted sum of squared channel loads in
 //!    excess of one flow. A move swaps two nodes; in a ring it may also displace a node or a block.
 //!    Most moves affect nodes whose flows share a channel. Moves end when no channel is shared, or
-//!    after [`PAIRS_MAX`].
+//!    after [`PAIRS_MAX`] changed flows.
 //! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best order.
 
 use super::exact::best_order;
@@ -17,7 +17,8 @@ use gingham_kernel::{Purpose, Stream};
 /// Maximum number of nodes for a search over all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Maximum number of adapter pairs that moves may change, equivalent to a few seconds.
+/// Maximum number of flows between adapters that all moves together may change; takes a few
+/// seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
 const MOVES_PER_LIST: u32 = 256;
@@ -25,7 +26,7 @@ const MOVES_PER_LIST: u32 = 256;
 /// Limits of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Number of random moves.
+    /// Maximum number of random moves.
     pub moves: u32,
     /// Seed of the random moves.
     pub seed: u64,
@@ -40,19 +41,19 @@ impl Default for Effort {
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Improved {
-    /// Nodes of the placement by position.
+    /// Best order found: by position, the index of a node of the placement.
     pub order: Vec<usize>,
-    /// Flows on the busiest channel between switches, for each candidate.
+    /// Number of flows on the busiest channel between switches, for each candidate.
     pub candidates: Vec<f64>,
     /// Bus bandwidth of each candidate, in the unit of [`Bound`](super::Bound).
     pub candidate_bandwidths: Vec<f64>,
-    /// Flows on the busiest channel between switches, with `order`.
+    /// Number of flows on the busiest channel between switches, with `order`.
     pub flows_max: f64,
     /// Bus bandwidth with `order`, in the unit of [`Bound`](super::Bound).
     pub bus_bandwidth: f64,
-    /// Lower bound on the number of flows on the busiest channel.
+    /// Lower bound on the number of flows on the busiest channel between switches.
     pub lower_bound: f64,
-    /// Whether the bus bandwidth is proved to be optimal.
+    /// Whether the bus bandwidth is proven optimal.
     pub is_best: bool,
 }
 
@@ -234,7 +235,8 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(())
     }
 
-    /// Keeps the order if it is the best. Called rarely, because a score visits all channels.
+    /// Keeps the order if it is the best so far. Called rarely, because a score visits all used
+    /// channels.
     fn keep_if_better(&self, best: &mut Found) {
         let score = self.loads.score();
         if score < best.score {

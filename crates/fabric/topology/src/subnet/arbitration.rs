@@ -31,8 +31,8 @@ pub struct ArbitrationSlot {
 /// Both tables of a port, and the limit of high priority.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArbitrationTables {
-    /// High-priority bytes before low priority gets a turn, in units of 4096 bytes; 0 allows one
-    /// packet, 255 is unlimited.
+    /// High-priority data sent before low priority gets a turn, in units of 4096 bytes; 0 allows
+    /// one packet, 255 is unlimited.
     pub high_limit: u8,
     /// High-priority slots.
     pub high: Vec<ArbitrationSlot>,
@@ -62,9 +62,9 @@ impl Default for ArbitrationTables {
 pub struct PortArbitration {
     /// Line number of the heading.
     pub line: u32,
-    /// LID of the port, or of its switch.
+    /// LID of the adapter port, or of the switch.
     pub lid: u16,
-    /// Port number of a switch; 0 for an adapter.
+    /// Port number on a switch; 0 for an adapter.
     pub port: u8,
     /// High-priority slots.
     pub high: Vec<ArbitrationSlot>,

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!   qos TRUE
-//!   qos_max_vls 8                     lanes at most: 1, 2, 4, 8 or 15; 0 for what ports have
+//!   qos_max_vls 8                     maximum number of lanes: 1, 2, 4, 8, 15; 0: all of the port
 //!   qos_high_limit 0                  -1 for the default
 //!   qos_vlarb_high 0:4,1:0            (null) for the default
 //!   qos_vlarb_low 0:0,1:4
 //!   qos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7
-//!   qos_swe_sl2vl ...                 for the outer ports of switches alone; also ca, rtr, sw0
+//!   qos_swe_sl2vl ...                 only for cabled switch ports; also ca, rtr, sw0
 //! ```
 //!
-//! A line for one type of port overrides the common line, which overrides the default. Lanes beyond
-//! the lanes in use wrap around, except lane 15.
+//! A line for one type of port overrides the common line, which overrides the default. Lane numbers
+//! beyond the lanes in use wrap around, except lane 15.
 //!
 //! Source: OpenSM, `osm_subnet.c` (syntax) and `osm_qos.c` (semantics).
 
@@ -122,7 +122,7 @@ impl QosConf {
         own.or_else(|| self.values.get(&format!("qos_{name}"))).map(|(_, value)| value)
     }
 
-    /// Returns the lane to which each service level is mapped.
+    /// Returns the lane of each service level.
     pub fn lane_row(&self, kind: PortKind) -> LaneRow {
         let row = match self.value(kind, "sl2vl") {
             Some(Value::Row(row)) => *row,
@@ -132,7 +132,7 @@ impl QosConf {
         row.map(|lane| if lane == MANAGEMENT_LANE { lane } else { lane & mask })
     }
 
-    /// Returns the arbitration tables; OpenSM's defaults where lines are missing.
+    /// Returns the arbitration tables, with OpenSM's defaults for missing lines.
     pub fn arbitration(&self, kind: PortKind) -> ArbitrationTables {
         let slots = |name| match self.value(kind, name) {
             Some(Value::Slots(slots)) => Some(slots.clone()),
@@ -154,7 +154,7 @@ impl QosConf {
     }
 }
 
-/// Returns OpenSM's lane mask: the lowest k bits for 2^k lanes.
+/// Returns OpenSM's lane mask: the lowest k bits for 2^k lanes, four bits for 15 lanes.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }
@@ -212,7 +212,7 @@ pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, W
     let slots = |slots: &[ArbitrationSlot]| {
         let slots: Vec<_> =
             slots.iter().map(|slot| format!("{}:{}", slot.lane, slot.weight)).collect();
-        // OpenSM replaces "(null)" by its default, and skips slots without a weight.
+        // OpenSM replaces "(null)" with its default, but skips slots of weight 0.
         if slots.is_empty() { "0:0".to_owned() } else { slots.join(",") }
     };
     let mut text = String::from("# Written by gingham; lines for /etc/opensm/opensm.conf.\n");

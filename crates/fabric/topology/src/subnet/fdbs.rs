@@ -1,7 +1,7 @@
 //! Forwarding tables in OpenSM's `opensm.fdbs`; `table_dump.rs` shows the format.
 //!
-//! OpenSM writes a line for every LID from 1 to the highest into each table, so a shorter table has
-//! been truncated.
+//! Each table has a line for every LID from 1 to the highest, so a shorter table has been
+//! truncated.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_ucast_routes`, and before release 3.2 `osm_ucast_mgr.c`;
 //! ibutils, `ibdm/Fabric.cpp`, `parseFdbFile`.
@@ -28,7 +28,7 @@ pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> 
     Ok(ForwardingEntry { line: line.number, lid, port, port_guid: None, name: None })
 }
 
-/// Refuses a truncated last table, which is shorter than the longest other table.
+/// Rejects a truncated last table, which is shorter than the longest other table.
 pub(super) fn refuse_short(dump: &TableDump<'_>) -> Result<(), FormatError> {
     let Some((last, before)) = dump.tables.split_last() else { return Ok(()) };
     let usual = before.iter().map(|table| table.entries.len()).max();

@@ -24,7 +24,7 @@ const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subne
 /// Routes from forwarding tables joined with their fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardingTables {
-    /// Routes for each LID offset; endpoints with fewer LIDs repeat theirs.
+    /// Routes for each LID offset; the routes of endpoints with fewer LIDs are repeated.
     pub routes: Vec<Routes>,
     /// Routes to switches.
     pub to_switches: SwitchTables,
@@ -122,7 +122,8 @@ impl<'a> TableJoiner<'a> {
         self.check_made_up(entry, owner)
     }
 
-    /// Checks destination names, because LIDs assigned here may differ from those in the tables.
+    /// Checks destination names if LIDs were assigned here, because they may differ from those in
+    /// the tables.
     fn check_made_up(
         &self,
         entry: &ForwardingEntry<'_>,

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// Joins the tables with the fabric; missing tables become findings, and OpenSM's default applies.
+/// Joins the tables with the fabric. A missing table is a finding, and OpenSM's default replaces
+/// it.
 pub fn join_lanes(
     fabric: &Fabric,
     lids: &Lids,

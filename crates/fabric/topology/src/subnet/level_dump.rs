@@ -3,7 +3,7 @@
 //! ```text
 //!   source_lid,destination_lid,sl        our own table; numbers decimal or 0x hexadecimal
 //!   4,9,1
-//!   2,9,0                                LID 2 is a switch: holds for its endpoints
+//!   2,9,0                                LID 2 is a switch: applies to its endpoints
 //!
 //!   PathRecord dump:                     saquery -p
 //!       dlid....................9
@@ -226,7 +226,7 @@ impl Tables {
         if kept != NONE {
             return Ok((kept != row.level).then(|| said_twice(row, kept)));
         }
-        // An endpoint with fewer LIDs repeats its own levels.
+        // The levels of an endpoint with fewer LIDs are repeated.
         let last = self.last_column(destination);
         while column <= last {
             let place = self.place(source, column);

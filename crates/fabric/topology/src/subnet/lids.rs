@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A port with LMC `m` has `2^m` consecutive LIDs from its base LID on, each with separate routes.
-//! The position of a LID among them is its *LID offset*. A fabric without LIDs gets LIDs from 1 on
+//! The *LID offset* is the difference from the base LID. A fabric without LIDs is numbered from 1
 //! in canonical order, switches first.
 
 use crate::format::{FaultCode, FormatError};
@@ -20,14 +20,14 @@ const LMC_MAX: u8 = 7;
 /// Owner of a LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LidOwner {
-    /// Endpoint.
+    /// LID of an endpoint.
     Endpoint {
         /// Endpoint with the LID.
         endpoint: EndpointId,
         /// Difference from the base LID.
         lid_offset: u8,
     },
-    /// Management port (port 0) of a switch.
+    /// LID of the management port (port 0) of a switch.
     Switch(NodeId),
 }
 
@@ -41,7 +41,7 @@ pub struct Lids {
 }
 
 impl Lids {
-    /// Returns the LIDs recorded in the fabric, or assigns LIDs if none is recorded.
+    /// Returns the LIDs recorded in the fabric, or assigns LIDs if the fabric records none.
     pub fn of(fabric: &Fabric) -> Result<Self, FormatError> {
         let mut lids = Self::none(fabric);
         for switch in fabric.switches() {
@@ -145,7 +145,7 @@ impl Lids {
         (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
     }
 
-    /// Returns whether the LIDs were assigned here.
+    /// Returns whether [`Self::of`] assigned the LIDs.
     pub fn is_made_up(&self) -> bool {
         self.is_made_up
     }

@@ -1,6 +1,6 @@
 //! Parsing steps shared by the readers in this module.
 //!
-//! Messages quote the whole line, because the input consists of columns of numbers.
+//! Error messages quote the whole line, because the input consists of columns of numbers.
 
 use crate::Guid;
 use crate::format::{FaultCode, FormatError, count};
@@ -59,7 +59,7 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Replaces control characters by blanks, for formats with one entry per line.
+/// Replaces control characters with blanks, for formats with one entry per line.
 pub(super) fn on_one_line(description: &str) -> String {
     description.replace(char::is_control, " ")
 }
@@ -74,7 +74,7 @@ pub(super) fn truncated(line: u32, what: &str) -> FormatError {
     .coded(FaultCode::Truncated)
 }
 
-/// Refuses empty text, and an incomplete last line.
+/// Rejects empty text and an incomplete last line.
 pub(super) fn refuse_cut(text: &str, expected: &str) -> Result<(), FormatError> {
     if text.trim().is_empty() {
         return Err(FormatError::whole("the file is empty", expected).coded(FaultCode::Empty));

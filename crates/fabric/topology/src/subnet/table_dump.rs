@@ -48,9 +48,9 @@ impl<'a> TableDump<'a> {
 enum Part {
     #[default]
     Between,
-    /// Within a table that ends with a closing line.
+    /// Inside a table that ends with a closing line.
     Closed,
-    /// Within a table of `opensm.fdbs`, which ends at the next heading.
+    /// Inside a table of `opensm.fdbs`, which ends at the next heading.
     Open,
     Multicast,
 }

@@ -34,9 +34,9 @@ pub struct ForwardingEntry<'a> {
     pub lid: u16,
     /// Output port; 0 for the switch itself, `None` for a missing entry.
     pub port: Option<u8>,
-    /// Port GUID of the destination, if given.
+    /// Port GUID of the destination; `None` if the entry omits it.
     pub port_guid: Option<Guid>,
-    /// Description of the destination, if given.
+    /// Description of the destination; `None` if the entry omits it.
     pub name: Option<&'a str>,
 }
 

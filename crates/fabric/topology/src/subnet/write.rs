@@ -1,8 +1,8 @@
 //! Writer of forwarding tables in the format of `opensm-lfts.dump`, which OpenSM loads with
 //! `-R file -U FILE`.
 //!
-//! Files equal OpenSM's dumps byte by byte. OpenSM identifies a destination by its port GUID, or by
-//! its LID if the GUID is unknown.
+//! The output equals OpenSM's dumps byte for byte. OpenSM identifies a destination by its port
+//! GUID, or by its LID if the GUID is unknown.
 //!
 //! Source: OpenSM, `osm_dump.c`, `osm_ucast_file.c`.
 
