@@ -1,4 +1,4 @@
-//! Routing algorithms: they compute routes from the switches and cables of a fabric.
+//! Routing algorithms, which compute routes from the switches and cables of a fabric.
 //!
 //! ```text
 //!                 ┌ shortest_path ┐
@@ -158,7 +158,7 @@ routing.algorithm = "dimension-order""#))]
     "smart" => smart::Smart,
 }
 
-/// Routes every pair of endpoints in a connected component.
+/// Computes routes between all endpoints of each connected component.
 ///
 /// # Errors
 /// Fails if the algorithm or its parameters do not fit the fabric, or if the routes would need more

@@ -25,7 +25,7 @@ pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};
 
-/// Returns, by switch, the lowest switch of its connected component.
+/// Returns, by switch, the lowest-numbered switch of its connected component.
 pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }

@@ -55,8 +55,8 @@ pub enum Proof {
     },
     /// Cycle of buffers: packets that hold all of them would deadlock.
     Cycle {
-        /// Shortest cycle, in which each buffer waits for the next; the lexicographically least in
-        /// a tie, starting with its lowest buffer.
+        /// Shortest cycle, starting with its lowest buffer; each buffer waits for the next. In a
+        /// tie, the lexicographically least cycle.
         buffers: Vec<Buffer>,
     },
 }

@@ -22,8 +22,8 @@ impl Algorithm {
         self.parameters().needs_datelines()
     }
 
-    /// Fails if the algorithm minimises something other than the number of channels, which excludes
-    /// adaptive routing.
+    /// Rejects adaptive routing with an algorithm that minimises a quantity other than the number
+    /// of channels.
     pub fn check_choosing(&self) -> Result<(), RouteError> {
         match self {
             Self::ShortestPath(ShortestPath { weight: PathWeight::Latency, .. }) => {
@@ -33,8 +33,8 @@ impl Algorithm {
         }
     }
 
-    /// Returns a note, with its code as prefix, if the algorithm counts channels although cables
-    /// differ in length.
+    /// Returns a note for the user, prefixed with its code, if the algorithm counts channels
+    /// although cables differ in length.
     pub fn note_of_lengths(&self, fabric: &Fabric) -> Option<String> {
         let Self::ShortestPath(ShortestPath { weight: PathWeight::Hops, .. }) = self else {
             return None;

@@ -5,7 +5,7 @@
 //! tried, and the routes with the less loaded busiest channel are kept.
 //!
 //! Destinations are processed in canonical order, so routes depend only on the fabric. On a full
-//! fat tree, the spine is the destination modulo the number of spines.
+//! fat tree, packets to destination `d` go via spine `d` modulo the number of spines.
 
 use super::balance;
 use super::choices::{Choice, Choices, State};
@@ -27,7 +27,7 @@ pub enum PathSpread {
     Switches,
 }
 
-/// Load by which equally long paths are compared: the load of the next channel, or of the busiest
+/// Criterion for comparing equally long paths: the load of the next channel, or of the busiest
 /// channel on the path. `NextChannel` spreads a complete tree perfectly, `WholePath` a tree with
 /// missing or parallel cables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Assigned<R> {
 
 impl<R> Assigned<R> {
     /// Returns the routes with the lowest load on their busiest channel; the first in a tie. Stops
-    /// early at `least`, a lower bound.
+    /// early if this load reaches the lower bound `least`.
     pub(super) fn best(outlooks: &[Outlook], least: u64, assign: impl Fn(Outlook) -> Self) -> R {
         let mut best: Option<Self> = None;
         for outlook in outlooks {
@@ -60,7 +60,7 @@ impl<R> Assigned<R> {
     }
 }
 
-/// Returns a lower bound on the load of the busiest channel: all paths from the hosts of a switch
+/// Returns a lower bound on the load of the busiest channel: the paths from the hosts of a switch
 /// share its outgoing channels.
 pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     let islands = graph.islands();
@@ -135,7 +135,8 @@ fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
     row_weight(graph, switch, &[to])
 }
 
-/// Returns the number of host-to-host paths to a row, without aggregation nodes and routers.
+/// Returns the number of host-to-host paths from a switch to a row, without paths of aggregation
+/// nodes and routers.
 pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
     let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
     hosts * u64::from(graph.host_count(switch))

@@ -1,21 +1,20 @@
 //! Balanced paths: each pair gets the least loaded of all allowed paths.
 //!
 //! ```text
-//!        ┌─ 3 ─► a ─ 5 ─┐       loads from s to t: at most 5 via a, at most 4 via b, so via b.
-//!   s ───┤              ├─► t   Of equals, the path with the smallest sum of loads, then with the
-//!        └─ 4 ─► b ─ 4 ─┘       fewest turns.
+//!        ┌─ 3 ─► a ─ 5 ─┐       busiest channel from s to t: load 5 via a, 4 via b, so via b;
+//!   s ───┤              ├─► t   in a tie, the path with the smallest sum of loads, then the path
+//!        └─ 4 ─► b ─ 4 ─┘       with the fewest turns
 //! ```
 //!
 //! Two sweeps back from the destination find the best path. The first computes the least load M of
-//! the busiest channel. The second minimises (sum of loads, turns) over channels with a load of at
-//! most M. Ties go to the lowest-numbered channel.
+//! the busiest channel. The second minimises the sum of loads, then the number of turns, over
+//! channels with a load of at most M. Ties go to the lowest-numbered channel.
 //!
-//! After all paths have been assigned, further passes remove and reassign each path. A pass never
-//! raises the load of the busiest channel, and a pass without changes is the last.
+//! Further passes remove and reassign each path. A pass never raises the load of the busiest
+//! channel, and a pass without changes is the last.
 //!
-//! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths without
-//! a procedure; the procedure is ours.
+//! Source: Flich et al. 2001 (`in_transit.rs`), section II, requires balance among all minimal
+//! paths, but describes no procedure; this one is ours.
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::{Choice, Choices, State};

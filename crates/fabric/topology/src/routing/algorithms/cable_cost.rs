@@ -1,7 +1,7 @@
 //! Channel costs derived from cable lengths, and cheapest paths.
 //!
 //! ```text
-//!            8 m                 a channel costs its cable's length and 1 m more:
+//!            8 m                 a channel costs its cable length plus 1 m:
 //!     s0 ──────────── s1         s0 to s1: 9 m direct, 3 m + 3 m via s2
 //!       └──── s2 ────┘
 //!        2 m       2 m
@@ -11,8 +11,9 @@
 //! channels, so every channel leads one hop nearer ([`Choices`]).
 //!
 //! Sources: Dijkstra, "A note on two problems in connexion with graphs", 1959; BookSim 2,
-//! `src/networks/anynet.cpp`, whose `min` routing adds channel latencies. A latency of L cycles is
-//! a cable of L - 1 m (`format/anynet`), so both costs agree with 1 m per channel.
+//! `src/networks/anynet.cpp`, whose `min` routing adds channel latencies. `format/anynet`
+//! represents a latency of L cycles by a cable of L - 1 m, so both costs agree if each channel adds
+//! 1 m.
 
 use super::choices::Choices;
 use super::error::RouteError;
@@ -32,7 +33,7 @@ const NO_PATH: PathCost = (u128::MAX, UNREACHED);
 
 #[derive(Debug)]
 pub(super) struct CableCosts {
-    /// By channel; 0 for host channels, which all alternatives share.
+    /// By channel: cost; 0 for host channels, which all alternatives share.
     costs: Vec<u128>,
 }
 

@@ -69,8 +69,7 @@ impl Choices {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
-    /// Returns whether each switch has at most one choice, the same for new packets and packets in
-    /// transit.
+    /// Returns whether each switch has at most one choice, which is the same in all phases.
     pub(super) fn are_none(&self) -> bool {
         let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
         let mut is_seen = vec![false; self.hops.len()];

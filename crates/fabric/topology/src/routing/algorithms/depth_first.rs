@@ -1,4 +1,4 @@
-//! Ranks by depth-first search, for an up*/down* that forbids fewer turns near the root.
+//! Ranks by depth-first search, so that up*/down* forbids fewer turns near the root.
 //!
 //! ```text
 //!   s0 ── s1        visited in the order s0, s1, s3, s2: up is towards the earlier switch

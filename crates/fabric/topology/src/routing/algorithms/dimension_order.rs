@@ -17,8 +17,7 @@
 //! along the direction of travel. On a torus, rings of four or more switches form cycles, because
 //! some paths use two consecutive channels. Datelines (`lanes/datelines.rs`) break these cycles.
 //!
-//! Reference: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
-//! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (e-cube routing).
+//! Reference: Dally and Seitz 1987 (`proof/dependency.rs`), section IV (e-cube routing).
 
 use super::choices::Choices;
 use super::error::RouteError;

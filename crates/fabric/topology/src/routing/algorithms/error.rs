@@ -135,7 +135,7 @@ impl RouteError {
         }
     }
 
-    /// Adapts the error to adaptive routing, where choosing another form is not a remedy.
+    /// Adapts the error to adaptive routing, for which another form is no remedy.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

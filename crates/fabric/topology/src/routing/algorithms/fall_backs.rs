@@ -1,8 +1,8 @@
 //! Fall-backs: pairs whose shortest paths all turn from down to up at switches without hosts.
 //!
 //! ```text
-//!         s0 root           The shortest path from s2 to s4 would turn up at s3, without a host:
-//!       ↗    ↖              a fall-back goes via s0. s3 is the switch that would need a host.
+//!         s0 root           The shortest path from s2 to s4 turns up at s3, which has no host:
+//!       ↗    ↖              a fall-back goes via s0, and s3 is recorded as in need of a host.
 //!     s1      s5
 //!      ↑      ↑
 //!     s2      s4

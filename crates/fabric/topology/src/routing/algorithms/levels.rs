@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   level 0    s0    s1     tops
-//!              │ ╲  ╱ │     2 cables up, as fast as those of hosts
+//!              │ ╲  ╱ │     2 cables up per leaf, as fast as host cables
 //!   level 1    s2     s3    3 hosts each: oversubscribed 3 / 2
 //! ```
 //!

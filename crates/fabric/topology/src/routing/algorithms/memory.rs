@@ -1,9 +1,9 @@
 //! Memory needed by routes, computed before allocation.
 //!
 //! ```text
-//!   tables           a byte for every switch and endpoint
-//!   source routes    a byte a hop and four a path, for every pair of switch and endpoint;
-//!                    or two bytes a switch and destination switch, if there is no choice
+//!   tables           1 byte per pair of switch and endpoint
+//!   source routes    1 byte per hop and 4 bytes per path, per pair of switch and endpoint;
+//!                    or 2 bytes per pair of switches, if no switch has a choice
 //! ```
 //!
 //! The size of tables is exact. Path lengths, and whether switches have a choice, are estimated
@@ -18,12 +18,12 @@ use std::fmt;
 /// Default memory limit in bytes, suitable for a small computer.
 pub const ROUTE_BYTES_MAX: u64 = 4 << 30;
 
-/// Number of (switch, endpoint) pairs below which memory is not estimated.
+/// Minimum number of (switch, endpoint) pairs for an estimate of the memory.
 const PAIRS_SMALL: u64 = 1_000_000;
 
 const SAMPLES: usize = 16;
 
-/// Contribution to the memory needed by routes.
+/// Part of the memory needed by routes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPart {
     /// Description for users.
@@ -82,7 +82,7 @@ impl fmt::Display for RouteMemory {
     }
 }
 
-/// Size in bytes, displayed with one decimal below 100 units.
+/// Size in bytes, displayed in kB to TB, with one decimal below 100.
 pub(super) struct Rounded(pub(super) u64);
 
 impl fmt::Display for Rounded {

@@ -11,19 +11,18 @@
 //! ```
 //!
 //! A peak is a switch without a higher neighbour. A legal path joins two switches if and only if
-//! both reach a common switch by going up, which is impossible for two peaks, and for leaves that
-//! lost all common tops. While a connected component has several peaks, the switch below most of
-//! them is lifted: this switch and all switches above it move to the front, in reverse order.
+//! both reach a common switch by going up. Two peaks, or leaves that lost all common tops, do not.
+//! While a connected component has several peaks, the switch below most of them is lifted: this
+//! switch and all switches above it move to the front, in reverse order.
 //!
 //! **The procedure ends with one peak.** The lifted switch replaces the peaks above it: all other
 //! moved switches are now below it, and the remaining switches keep their higher neighbours. While
-//! there are two peaks, some switch is below two of them; otherwise the whole component would be below
-//! the same peak.
+//! there are two peaks, some switch is below two of them; otherwise the whole component would be
+//! below one peak.
 //!
 //! **Every pair keeps a legal path.** A legal path becomes illegal only if it went up and then down
-//! among moved switches. Both ends of that section then reach the lifted switch by going up, and
-//! are joined through it. In a tree, shortest paths between leaves stay legal. The construction is
-//! ours.
+//! among moved switches. Both ends of that section then reach the lifted switch by going up. In a
+//! tree, shortest paths between leaves stay legal. The construction is ours.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
@@ -72,7 +71,7 @@ impl Order {
         had_several
     }
 
-    /// Breaks ties in favour of the lowest switch.
+    /// Breaks ties in favour of the switch that is lowest in the order.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];

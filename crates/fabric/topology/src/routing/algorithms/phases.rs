@@ -10,7 +10,7 @@
 //!             down
 //! ```
 //!
-//! A state is a switch with the phase in which the packet arrived.
+//! A state is a switch, together with the phase of a packet that arrives there.
 
 use super::choices::{Choice, Choices, State};
 use super::orientation::Orientation;

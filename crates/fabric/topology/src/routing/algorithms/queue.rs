@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   choices of s0, the lightest first           c7 40   c9 40   c3 41   c5 41
-//!   one more path on c7, back into its place    c9 40   c3 41   c5 41   c7 41
+//!   one more path on c7, which moves back           c9 40   c3 41   c5 41   c7 41
 //! ```
 //!
 //! Loads are nearly equal, so the new position of a selected channel is searched from the end.
 //! Successive destination switches with the same choices reuse the queue.
 //!
-//! Invariant: every change to the load of a queued channel goes through the queue, or empties it.
+//! Invariant: a queued channel changes its load only through the queue; other changes empty the
+//! queue.
 
 use super::assignment::Load;
 use super::choices::Choice;
@@ -22,8 +23,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Assigns bundles, given by their number of paths, to the least loaded choices; ties go to the
-    /// lowest channel.
+    /// Assigns bundles, given by their numbers of paths, one by one to the least loaded choice;
+    /// ties go to the lowest channel.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],

@@ -35,8 +35,8 @@ impl Form {
     }
 }
 
-/// Maximum number of (source switch, endpoint) pairs for which source routes are the default, which
-/// corresponds to about 200 MB.
+/// Maximum number of (source switch, endpoint) pairs with source routes by default; these need
+/// about 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy)]
@@ -74,8 +74,7 @@ pub(super) trait AlgorithmParameters {
 }
 
 pub(super) enum Rule<'a> {
-    /// Legal next channels towards a destination switch. Of several outlooks, the best result is
-    /// kept.
+    /// Rule for the legal next channels towards a destination switch, with the outlooks to try.
     Choices(Toward<'a>, &'static [Outlook]),
     WholePaths(LayPaths<'a>),
 }

@@ -4,7 +4,7 @@
 //! down; on rings of four or more switches and tori they are not.
 //!
 //! ```text
-//!   s0 ── s1      s0 to s2: via s1 or s3, whichever channel carries less
+//!   s0 ── s1      s0 to s2: via s1 or s3, whichever channel carries fewer paths
 //!   │      │
 //!   s3 ── s2
 //! ```

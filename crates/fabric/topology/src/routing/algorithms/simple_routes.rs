@@ -9,14 +9,14 @@
 //!
 //! The original Myrinet software distributed one path per pair over weighted links, and could
 //! select a longer path although a shorter legal path existed. Its weights are unknown to us; the
-//! cost above and the default weight are ours. The load of a path is its number of host pairs.
+//! cost above and the default weight are ours. Each path counts once for every host pair that uses
+//! it.
 //!
-//! The first pairs see no load, hence several passes. The search over (switch, phase) is A* (Hart,
-//! Nilsson and Raphael 1968), with the hops of the shortest legal path as lower bound. Costs are
-//! integers in units of 2^-20.
+//! Several passes are needed, because the first pairs are routed without load. The search over
+//! (switch, phase) is A* (Hart, Nilsson and Raphael 1968), with the hops of the shortest legal path
+//! as lower bound. Costs are integers in units of 2^-20.
 //!
-//! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section IV-A, "simple_routes" (its UD).
+//! Source: Flich et al. 2001 (`in_transit.rs`), section IV-A, "simple_routes" (its UD).
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::State;

@@ -125,9 +125,9 @@ impl<'a> Column<'a> {
         Self { choices, order, hosts, paths: vec![0; hosts.len()] }
     }
 
-    /// Fills a column, farthest switch first, so that the paths through a switch are known when its
-    /// entry is chosen. They are added to the least load ahead, because all will take the same
-    /// channel.
+    /// Fills a column, farthest switch first, so that the number of paths through a switch is known
+    /// when its entry is chosen. The paths that already lead to a next switch count as load beyond
+    /// that switch, because all of them will leave it on one channel.
     fn fill(
         &mut self,
         leads_to_host: bool,
@@ -161,7 +161,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Computes tables for destination switches; equally long paths alternate.
+/// Computes tables to all switches; equally long paths alternate by destination.
 pub(super) fn switch_tables(
     fabric: &Fabric,
     graph: &SwitchGraph,

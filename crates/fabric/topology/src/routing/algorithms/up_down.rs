@@ -15,20 +15,20 @@
 //!
 //! **Source form.** Shortest legal paths, O(switches + cables) per destination switch.
 //!
-//! **Table form.** A table entry does not depend on the source, so each switch settles for one
-//! state. The backward search settles a switch as soon as a legal move joins it to a settled
-//! switch: as *down only* if that is possible at this distance, otherwise as *up first*. A
+//! **Table form.** A table entry does not depend on the source, so each switch gets one state. A
+//! search back from the destination gives a switch its state as soon as a legal move joins it to a
+//! switch with a state: *down only* if that is possible at this distance, otherwise *up first*. A
 //! down-only switch forwards only to down-only switches, an up-first switch to any. Every path is
 //! therefore legal, but not always the shortest legal one.
 //!
-//! Every switch is settled. Consider the highest down-only switch. If it were not the peak, a
-//! neighbour above would reach it downwards and be settled: as down only, although it is higher, or
-//! as up first, which leads to an even higher down-only switch. Both are contradictions, so the
-//! peak is settled, and all other switches reach it by going up.
+//! Every switch gets a state. If the highest down-only switch were not the peak, the search would
+//! reach a neighbour above it. This neighbour would either be down only, although it is higher, or
+//! up first, and its path would lead up to an even higher down-only switch. Both are
+//! contradictions, so the peak is down only, and all other switches reach it by going up.
 //!
 //! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
 //! point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the table form
-//! (in which, at equal ranks, up leads to the *larger* id).
+//! (at equal ranks, its up leads to the *larger* id).
 
 use super::choices::{Choice, Choices};
 use super::error::RouteError;

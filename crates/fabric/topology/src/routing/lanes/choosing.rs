@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   given, or required by the algorithm ──► the lowest lanes of every class ──► escape | adaptive
-//!      mesh 1, torus with rings of four 2, tree 0
+//!      mesh 1, torus with rings of four or more 2, tree 0
 //! ```
 //!
 //! Invariant: with escape lanes, every VC class also has an adaptive lane.
@@ -54,7 +54,7 @@ impl std::error::Error for EscapeError {}
 
 impl Lanes {
     /// Creates the lanes for adaptive routing; the lowest `asked` lanes of each VC class are escape
-    /// lanes. By default, there are as many as the routing algorithm needs: with datelines
+    /// lanes. The default is the number that the routing algorithm needs: with datelines
     /// (dimension-order) 1, or 2 on rings of four or more switches; otherwise 0.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Datelines: channels at which packets change lanes, to avoid cycles in the rings of a torus.
+//! Datelines: channels where packets change lanes, to avoid cycles in the rings of a torus.
 //!
 //! ```text
 //!   a ring of five, upwards            lanes of a VC class     0 1 | 2 3
@@ -23,9 +23,8 @@
 //!
 //! Dimension-order routing excludes cycles across dimensions; other routes need the proof.
 //!
-//! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
-//! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (virtual channels of the
-//! k-ary n-cube); by wrap: Scott and Thorson, "Optimized routing in the Cray T3D", PCRCW 1994.
+//! Source: Dally and Seitz 1987 (`proof/dependency.rs`), section IV (virtual channels of the k-ary
+//! n-cube); by wrap: Scott and Thorson, "Optimized routing in the Cray T3D", PCRCW 1994.
 //!
 //! Invariant: both channels of a cable cross a dateline, or neither does.
 
@@ -34,7 +33,7 @@ use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Size of the largest ring in which no shortest path uses two consecutive channels.
+/// Size of the largest ring whose shortest paths never use two consecutive channels.
 const FREE_CIRCLE_MAX: u32 = 3;
 
 /// Marker for a channel outside rings with a dateline.
@@ -158,8 +157,8 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
-    /// Returns the lanes of class 1 if packets to the switch `to` have yet to cross the channel's
-    /// dateline, otherwise of class 0. Requires classes by wrap.
+    /// Returns the lanes of class 1 if packets to the switch `to` have yet to cross the dateline of
+    /// the channel's dimension, otherwise of class 0. Requires classes by wrap.
     pub(super) fn on_if_yet_to_cross(
         &self,
         shares: Shares,
@@ -223,8 +222,8 @@ fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
         a != b
     })?;
     let [a, b] = coordinates(&rings[number]);
-    // In rings of four or more switches, only the coordinates of the first and the last neighbour
-    // differ by more than 1.
+    // In rings of four or more switches, only the coordinates of the first and the last switch
+    // differ by more than 1 between neighbours.
     let crosses = u8::from(a.abs_diff(b) > 1);
     Some(2 * u8::try_from(number).expect("fewer rings than bits of a switch's number") + crosses)
 }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The endpoints of a switch share their path to a destination, but not necessarily their service
-//! level (VC class) or first lane, of which each combination is visited separately. A packet may
-//! hold any of several lanes, and wait for any of several at the next hop.
+//! level (VC class) or first lane; each combination is visited separately. A packet may hold any
+//! lane of a set, and wait for any lane of the next set.
 
 use super::rule::{LaneRule, Lanes};
 use super::set::{DatelineClass, LaneSet, VcClass};
@@ -22,7 +22,7 @@ id_type!(
     BufferId
 );
 
-/// Lane of a channel, which a packet holds while it waits for another.
+/// Lane of a channel; a packet holds one buffer while it waits for the next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Buffer {
     /// Channel.
@@ -92,7 +92,7 @@ impl<'a> RouteSet<'a> {
     }
 }
 
-/// Path with the lanes of senders that share VC class and lanes.
+/// Path with its lanes, common to all senders with the same VC class and lanes.
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
     pub(crate) walk: &'a Walk<'a>,

@@ -3,7 +3,7 @@
 //! ```text
 //!                    h0 ──────► s0 ──────► s1 ──────► s2 ──────► h2
 //!   free             {0,1,2,3}  {0,1,2,3}  {0,1,2,3}  {0,1,2,3}
-//!   datelines        {0,1,2,3}  {0,1}      {2,3}      {0,1,2,3}      where s0 ► s1 ► s2 crosses at s1 ► s2
+//!   datelines        {0,1,2,3}  {0,1}      {2,3}      {0,1,2,3}      dateline on s1 ► s2
 //!   tables, SL 3     {3}        {0}        {1}        {1}
 //!   two lanes a VL   {6,7}      {0,1}      {2,3}      {2,3}
 //! ```
@@ -55,7 +55,7 @@ pub struct Lanes {
     /// Whether packets may use the service level of their pair.
     has_class_by_pair: bool,
     everywhere: Vec<VcClass>,
-    /// Number of legs that divide the lanes of a VC class; 1 if all legs share them.
+    /// Number of path legs that divide the lanes of a VC class; 1 if all legs share them.
     legs: u8,
     count: usize,
 }
@@ -109,8 +109,8 @@ impl Lanes {
         Self { legs, ..Self::by_sets(self.rule, &divided) }
     }
 
-    /// Returns the VC class with the lanes of a leg, counted from 0; further legs use the lanes of
-    /// the last.
+    /// Returns the VC class restricted to the lanes of a leg, counted from 0; further legs use the
+    /// lanes of the last.
     #[inline]
     pub const fn on_leg(&self, vc_class: VcClass, leg: u8) -> VcClass {
         if self.legs == 1 {
@@ -136,8 +136,7 @@ impl Lanes {
         (next < self.shares.len()).then(|| VcClass(u8::try_from(next).expect("few VC classes")))
     }
 
-    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]. Panics without
-    /// tables.
+    /// Gives every VL `lanes_per_vl` consecutive lanes (1 to [`LANES_MAX`]). Panics without tables.
     #[must_use]
     pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
         assert!((1..=LANES_MAX).contains(&lanes_per_vl), "a VL has from 1 to {LANES_MAX} lanes");
@@ -160,16 +159,16 @@ impl Lanes {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// Reserves the lowest `count` lanes of each VC class as escape lanes, with classes by
-    /// `datelines` (by wrap).
+    /// Reserves the lowest `count` lanes of each VC class as escape lanes, which `datelines` (by
+    /// wrap) divide into classes.
     pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let escape = EscapeLanes::new(datelines, vc_classes, count);
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Creates a rule with one VC class of `count` lanes. `Some(None)` means no datelines; by
-    /// default, there are datelines by hop if the routing algorithm needs them and has enough
-    /// lanes.
+    /// Creates a rule with one VC class of `count` lanes. With `datelines` of `None`, the rule uses
+    /// datelines by hop if the routing algorithm needs them and `count` suffices; `Some(None)`
+    /// excludes datelines.
     ///
     /// # Errors
     /// Fails for datelines on a fabric that is neither a mesh nor a torus.
@@ -258,8 +257,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes that a VC class may use on any channel. `None` means the levels of all
-    /// pairs with tables, otherwise class 0.
+    /// Returns the lanes that a VC class may use on any channel. `None` stands for class 0 or, with
+    /// tables, for the levels of all pairs.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels, lanes_per_vl } => {
@@ -342,7 +341,7 @@ impl Lanes {
     }
 
     /// Returns the lanes that adaptive routing allows on a channel of a shortest path;
-    /// `is_by_table` marks the table's channel.
+    /// `is_by_table` is set for the channel of the table entry.
     pub fn chosen(
         &self,
         fabric: &Fabric,
@@ -365,8 +364,8 @@ impl Lanes {
         if adaptive.is_empty() { lanes } else { adaptive }
     }
 
-    /// Returns the lanes allowed by adaptive routing on the table's channel; all of the VC class on
-    /// host cables.
+    /// Returns the lanes that adaptive routing allows on the channel of the table entry; all lanes
+    /// of the VC class on host cables.
     fn by_table(
         &self,
         fabric: &Fabric,
@@ -434,7 +433,6 @@ impl Lanes {
     }
 }
 
-/// Lane selection by all rules except tables, independent of the packet source.
 impl Lanes {
     pub(crate) fn class_after(
         &self,

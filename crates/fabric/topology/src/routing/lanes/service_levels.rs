@@ -77,8 +77,7 @@ impl ServiceLevels {
         self
     }
 
-    /// Returns the level of packets to a LID of `to`; offsets beyond the last use the levels of the
-    /// last.
+    /// Returns the level of packets to a LID of `to`; LID offsets beyond the last use its levels.
     pub fn level(&self, from: EndpointId, to: EndpointId, lid_offset: u8) -> u8 {
         if self.levels.is_empty() {
             return 0;

@@ -17,7 +17,7 @@ pub struct LaneSet(u16);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct VcClass(pub u8);
 
-/// Dateline class in the current dimension; 0 at the host.
+/// Dateline class in the current dimension; 0 on host cables.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct DatelineClass(pub u8);
 
@@ -45,7 +45,7 @@ impl LaneSet {
         Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
     }
 
-    /// Returns the lanes of a VL with `lanes_per_vl` lanes, without lanes from [`LANES_MAX`] on.
+    /// Returns the lanes of a VL with `lanes_per_vl` lanes, as far as they are below [`LANES_MAX`].
     pub const fn of_vl(vl: u8, lanes_per_vl: u8) -> Self {
         let first = vl as u32 * lanes_per_vl as u32;
         if first >= LANES_MAX as u32 {

@@ -1,8 +1,8 @@
 //! Channel sharing while half of the hosts send to the other half.
 //!
 //! ```text
-//!   a random half A        the other half B       a flow gets 1 / n of its link, n being the
-//!   h0 ──────────────────► h3                     most flows that share a channel of its path
+//!   a random half A        the other half B       a flow gets 1 / n of its link; n is the largest
+//!   h0 ──────────────────► h3                     number of flows on a channel of its path
 //!   h4 ──────────────────► h1
 //! ```
 //!

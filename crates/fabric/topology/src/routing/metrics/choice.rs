@@ -1,4 +1,4 @@
-//! Number of outputs from which adaptively routed packets choose.
+//! Number of outputs available to adaptively routed packets.
 
 use crate::routing::paths::TableRoutes;
 use crate::{EndpointId, Fabric};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Number of outputs for packets to hosts on other switches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
-    /// Mean over all switches and the reachable hosts on other switches; `None` if there are none.
+    /// Mean over all switches and the reachable hosts on other switches; `None` without such hosts.
     pub mean_outputs: Option<f64>,
     /// Largest number of outputs at any switch.
     pub max_outputs: usize,

@@ -1,4 +1,4 @@
-//! Distribution of pairs over a small integer, such as path length.
+//! Distribution of pairs of endpoints by a small integer, such as path length.
 
 /// Number of pairs with each value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

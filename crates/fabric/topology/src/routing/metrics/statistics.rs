@@ -38,7 +38,7 @@ pub struct Statistics {
     pub channel_paths: Vec<u64>,
     /// Number of channels between switches.
     pub switch_channels: u64,
-    /// Sum over all channels between switches of their host-to-host paths.
+    /// Total number of host-to-host paths on all channels between switches.
     pub switch_channel_paths: u64,
     /// Number of host-to-host paths in transit at each endpoint.
     pub in_transit_paths: Vec<u64>,
@@ -153,7 +153,7 @@ struct Tally<'a> {
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
     walks_from: Vec<u64>,
-    /// By endpoint: whether its switch has a path to it, which the endpoint itself does not use.
+    /// By endpoint: whether its switch has a path to it, which its own packets do not use.
     is_left_out: Vec<bool>,
     distances: Option<(NodeId, Vec<u32>)>,
 }

@@ -12,7 +12,8 @@ use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Marker for an unvisited switch; in the result, of a switch whose packets do not arrive.
+/// Marker for an unvisited switch and, after [`DestinationPaths::fill`], for a switch whose packets
+/// do not arrive.
 const UNKNOWN: u32 = 0;
 const OPEN: u32 = u32::MAX - 1;
 const LOST: u32 = u32::MAX;

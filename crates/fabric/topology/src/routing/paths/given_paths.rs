@@ -1,7 +1,7 @@
 //! Source routes built from given paths, channel by channel.
 //!
-//! The caller must ensure that each path is connected, leads into its destination, and leaves an
-//! in-transit host by the cable on which it entered.
+//! The caller must ensure that each path is connected, leads into its destination, and enters and
+//! leaves an in-transit host through the same cable.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};

@@ -41,8 +41,8 @@ pub(crate) struct SwitchGraph {
     host_counts: Vec<u32>,
 }
 
-/// Sorts indices by descending number, ties by index, without numbers equal to `none`. Uses a
-/// counting sort, because hop counts are small.
+/// Returns the indices of numbers other than `none`, by descending number and then by ascending
+/// index. Uses a counting sort, because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
@@ -167,7 +167,6 @@ impl SwitchGraph {
         hops
     }
 
-    /// Returns, by switch, the lowest switch of its connected component.
     pub(crate) fn islands(&self) -> Vec<NodeId> {
         let mut island = vec![None; self.switch_count()];
         for lowest in self.switches() {

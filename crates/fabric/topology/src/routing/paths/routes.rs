@@ -219,8 +219,8 @@ impl Routes {
         })
     }
 
-    /// Visits all paths by destination switch, destination and source switch, unless a source
-    /// switch has no endpoint but the destination.
+    /// Visits all paths by destination switch, destination and source switch, without source
+    /// switches whose only endpoint is the destination.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,

@@ -6,13 +6,13 @@
 //!   a column  h3: s0 ──► 2, s1 ──► -, s2 ──► 5         the paths of all switches at once
 //! ```
 //!
-//! A path is stored as the output port at each node, without the channels of its endpoints, per
-//! source switch and row. A row is one destination endpoint, or all endpoints of a switch that
+//! For each source switch and row, a path is stored as the output port at each node, without the
+//! channels of its endpoints. A row is one destination endpoint, or all endpoints of a switch that
 //! share their paths.
 //!
-//! If every path of a row continues from each switch as the path of that switch does, the row is a
-//! *column* with one port per switch. Dimension-order routes on a mesh, for example, then take one
-//! byte per pair instead of one byte per hop.
+//! If every path of a row coincides, from each of its switches on, with the path of that switch,
+//! the row is a *column* with one port per switch. Dimension-order routes on a mesh, for example,
+//! then take one byte per pair instead of one byte per hop.
 //!
 //! Invariant: a stored path is connected, and empty only at the switch of the destination or
 //! without a route.
@@ -147,7 +147,7 @@ pub struct KeptPath {
 }
 
 impl KeptPath {
-    /// Creates a path of which only the last channel is known, after `channels` others.
+    /// Creates a path with a known last channel, preceded by `channels` unknown channels.
     pub fn ending_with(ejection: ChannelId, channels: u32, in_transit_hosts: u16) -> Self {
         Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
@@ -209,7 +209,7 @@ impl SourceRoutes {
         exists.then_some(KeptPath { first, channels, ejection, in_transit_hosts, is_in_column })
     }
 
-    /// Returns the channel at a position, counted from 0; `node` returns the node there.
+    /// Returns the channel at a position, counted from 0; `node` returns the node at that position.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn channel(

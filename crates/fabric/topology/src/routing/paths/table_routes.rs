@@ -85,8 +85,8 @@ impl TableRoutes {
         self.hops.is_some()
     }
 
-    /// Returns the next channels in port order, and whether each is the channel of the table entry,
-    /// which is the only one without adaptive routing.
+    /// Returns the possible next channels in port order, each with whether it is the channel of the
+    /// table entry. Without adaptive routing, only that channel is possible.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,

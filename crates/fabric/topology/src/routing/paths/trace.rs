@@ -39,21 +39,21 @@ pub struct RouteFault {
     pub sources: u64,
 }
 
-/// Reason for packets not to arrive.
+/// Reason why packets do not arrive.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stray {
     /// Channels of a loop, starting with the lowest-numbered.
     Loop(Vec<ChannelId>),
     /// Switch without an entry for the destination.
     NoEntry(NodeId),
-    /// Table entry with an uncabled port.
+    /// Table entry that names an uncabled port.
     Uncabled {
         /// Switch of the entry.
         switch: NodeId,
         /// Port of the entry.
         port: u16,
     },
-    /// Wrong endpoint in which the packets end.
+    /// Wrong endpoint that receives the packets.
     WrongEndpoint(EndpointId),
 }
 

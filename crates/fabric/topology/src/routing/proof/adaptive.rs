@@ -132,7 +132,7 @@ impl<'a> AdaptiveCollector<'a> {
         ahead
     }
 
-    /// Returns whether packets may skip escape lanes on adaptive lanes.
+    /// Returns whether packets may bypass escape lanes by taking adaptive lanes.
     fn skips(&self) -> bool {
         matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
@@ -166,7 +166,7 @@ impl<'a> AdaptiveCollector<'a> {
         self.lanes.map_or(LaneSet::one(0), chosen)
     }
 
-    /// Returns lanes that guarantee progress as soon as any of them is free.
+    /// Returns lanes that guarantee progress as soon as one of them is free.
     fn wanted(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
         let taken = self.taken(vc_class, channel, to);
         match self.lanes.map(Lanes::rule) {

@@ -1,7 +1,7 @@
 //! Turns of all packets, one destination at a time, with lanes by tables.
 //!
 //! ```text
-//!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      the lane after s2 is equal for both
+//!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      after s2, both take the same lane
 //!                      h1 on lane 1 ─► s0
 //! ```
 //!

@@ -14,12 +14,11 @@
 //!
 //! An endpoint consumes a packet completely, so dependencies end at endpoints and at in-transit
 //! hosts, unless the host may be full (`ejection.rs`). Unused table entries do not count. The paths
-//! of lost packets also count, and a loop is a cycle.
+//! of lost packets do, and a loop is a cycle.
 //!
 //! A packet with a choice of lanes holds one lane and waits for all lanes of the next hop, with an
-//! edge for each pair. Without a cycle, deadlock is impossible. If sets of lanes are equal or
-//! disjoint, a cycle on one lane of each set is a cycle on all lanes, without an alternative for
-//! any packet.
+//! edge for each pair. If sets of lanes are equal or disjoint, a cycle on one lane of each set is a
+//! cycle on all lanes, without an alternative for any packet.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::{Collector, Counted};

@@ -7,10 +7,10 @@
 //!   until full:  s1 -> h1 waits for h1 -> s1            no space until the host has sent on
 //! ```
 //!
-//! While its packet pool is full, a host leaves packets in the channel into it, in transit or not.
-//! They wait for the host's own channel until the host has re-injected packets; any packet that the
-//! host is sending waits for the next channel. All packets in transit share the pool, so a packet
-//! that waits for space waits for every lane on which pooled packets leave.
+//! While its packet pool is full, a host leaves all packets in the channel into it, in transit or
+//! not. They wait for the host's own channel until the host has re-injected packets; any packet
+//! that the host is sending waits for the next channel. All packets in transit share the pool, so a
+//! packet that waits for space waits for every lane that pooled packets may take.
 
 use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
@@ -48,7 +48,7 @@ impl BackpressuredHosts {
         !self.leaving[endpoint.index()].is_empty()
     }
 
-    /// Visits pairs of consecutive buffers with their sender; includes the own channels of senders
+    /// Visits pairs of consecutive buffers with their sender, including the channels of senders
     /// that may be full.
     pub(crate) fn turns(
         &self,

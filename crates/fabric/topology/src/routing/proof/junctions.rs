@@ -5,9 +5,9 @@
 //!   leg 1                 v ──► s4 ──► s5
 //! ```
 //!
-//! Any switch at which routes end may be intermediate for any pair. Every last channel of a route
-//! into the switch therefore precedes every first channel of a route out of it, each on the lanes
-//! of its leg.
+//! Any switch where routes end may be intermediate for any pair. Every last channel of a route into
+//! the switch therefore precedes every first channel of a route out of it, each on the lanes of its
+//! leg.
 
 use super::lane_groups::LaneGroups;
 use super::turns::Turns;

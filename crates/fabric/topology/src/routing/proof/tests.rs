@@ -1,4 +1,4 @@
-//! Tests that proofs are equal on any number of threads.
+//! Tests that proofs do not depend on the number of threads.
 
 use super::by_destination::Counted;
 use super::{DependencyGraph, Proof};

@@ -1,13 +1,13 @@
 //! Removal of dependency cycles, one turn at a time.
 //!
 //! ```text
-//!   a ► b ► c ► a      each turn of a shortest cycle is priced: what its paths cost without it
+//!   a ► b ► c ► a      each turn of a shortest cycle is priced by what its paths cost without it
 //!       └ forbidden    the cheapest is forbidden, and its paths are rerouted
 //! ```
 //!
 //! The price of a turn is the total growth of its host-to-host paths, in channels, if the turn is
 //! forbidden; in a tie, the turn with fewer paths is forbidden. A turn that some pair needs is
-//! kept, which may leave a cycle without an order of the switches (`order.rs`).
+//! kept, so a cycle may remain unless an order of the switches (`order.rs`) is preserved.
 
 use super::order::Order;
 use super::paths::Paths;
@@ -37,7 +37,8 @@ impl<'a> Breaking<'a> {
         breaking
     }
 
-    /// Breaks all cycles; `None` if no turn of a cycle can be forbidden, which an order prevents.
+    /// Breaks all cycles; `None` if no turn of a cycle can be forbidden, which is impossible with
+    /// an order.
     pub(super) fn run(mut self) -> Option<Paths<'a>> {
         loop {
             let graph = self.paths.dependencies();

@@ -4,12 +4,12 @@
 //!   forbidden:  u ─► v ─► w        so v must come after u and after w
 //! ```
 //!
-//! Take any order of a connected component in which each switch except the first has an earlier
-//! neighbour, and call each channel to an earlier switch "up". Up*/down* with this order joins all
+//! Take any order of a connected component that puts a neighbour of each switch except the first
+//! before it, and call each channel to an earlier switch "up". Up*/down* with this order joins all
 //! switches, and never turns at a switch from one earlier switch to another. All pairs therefore
-//! have a path if, in some order, the switch of every forbidden turn comes after both of its
-//! neighbours. Any dependency cycle contains a turn from down to up, which can be forbidden without
-//! changing the order. The order results from the forbidden turns.
+//! have a path if some order puts the switch of every forbidden turn after both of its neighbours.
+//! Any dependency cycle contains a turn from down to up, which can be forbidden without changing
+//! the order.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
@@ -47,8 +47,8 @@ impl Order {
         self.places_without(graph, turn).is_some()
     }
 
-    /// Returns the positions in an order that permits forbidding `turn`: empty for the current
-    /// order, `None` if there is no order.
+    /// Returns changed positions that permit forbidding `turn`; empty if the current order permits
+    /// it, `None` if no order does.
     fn places_without(
         &self,
         graph: &SwitchGraph,

@@ -127,7 +127,8 @@ impl<'a> Paths<'a> {
         DependencyGraph::from_edges(self.index.channel_count(), &edges)
     }
 
-    /// Returns the cost to minimise: load of the busiest channel, then of all channels.
+    /// Returns the cost to minimise: the load of the busiest channel, then the total load of all
+    /// channels.
     pub(super) fn burden(&self) -> (u64, u64) {
         (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
     }

@@ -1,8 +1,8 @@
 //! Search for the least loaded of the shortest legal paths.
 //!
-//! Breadth-first search over channels, because legality depends on the channel that a packet holds.
-//! Two sweeps over the shortest paths minimise first the load of the busiest channel, then the
-//! total load.
+//! The breadth-first search visits channels, because legality depends on the channel that a packet
+//! holds. Two sweeps over the shortest paths minimise first the load of the busiest channel, then
+//! the total load.
 
 use super::turns::TurnIndex;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
