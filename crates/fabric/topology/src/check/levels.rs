@@ -24,7 +24,6 @@ impl Levels {
         Self { levels }
     }
 
-    /// Returns the levels of two switches, the smaller number first.
     pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
         let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
         levels.sort_unstable();

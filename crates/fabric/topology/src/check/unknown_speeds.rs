@@ -25,7 +25,6 @@ pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     Some(Finding::of_fabric(FindingKind::UnknownSpeed, text))
 }
 
-/// Returns text such as `, 3 of them 2x???`.
 fn halves(unknown: &[&Cable]) -> String {
     let mut counts = BTreeMap::new();
     for partial in unknown.iter().filter_map(|cable| cable.partial_speed) {

@@ -31,7 +31,6 @@ pub(super) struct Scale {
     is_trunk: Vec<bool>,
     /// By channel: load of other jobs, in units of 1/[`WHOLE`] flow.
     standing: Vec<u64>,
-    /// By phase: bytes per flow, as a fraction of the buffer.
     shares: Vec<f64>,
     weights: Vec<u64>,
     pub(super) has_equal_adapters: bool,

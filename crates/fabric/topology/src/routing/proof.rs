@@ -11,10 +11,9 @@
 //! route starts.
 //!
 //! Otherwise the dependency graph has a cycle, and packets that hold all its buffers at once wait
-//! for each other for ever. With tables, these packets always exist; with source routes, nearly
-//! always (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies", IEEE
-//! Transactions on Computers 50(9), 2001, constructs exceptions), and the proof assumes that they
-//! do.
+//! for each other for ever. With tables, these packets always exist. Source routes may be
+//! exceptions (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies",
+//! IEEE Transactions on Computers 50(9), 2001), but are treated alike.
 //!
 //! If there are escape lanes, only these are numbered, and guarantee progress (`adaptive`).
 //!
@@ -96,8 +95,8 @@ impl Proof {
 
 /// Runs the proof for packets between any endpoints.
 ///
-/// Packets between aggregation nodes on the spines of a fat tree go down to a leaf and up again, so
-/// shortest paths may deadlock there, unlike for hosts ([`prove_between_hosts`]).
+/// Shortest paths may deadlock between aggregation nodes on the spines of a fat tree, because these
+/// paths go down to a leaf and up again.
 pub fn prove<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::new(fabric, routes))
 }

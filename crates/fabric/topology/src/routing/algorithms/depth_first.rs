@@ -12,8 +12,7 @@
 //! join all switches of a connected component.
 //!
 //! Source: Sancho, Robles and Duato, "A new methodology to compute deadlock-free routing tables for
-//! irregular networks", CANPC 2000, as far as known to us; the interpretation that up leads to the
-//! earlier switch is ours.
+//! irregular networks", CANPC 2000. That up leads to the earlier switch is our interpretation.
 
 use super::root::total_distance;
 use crate::NodeId;

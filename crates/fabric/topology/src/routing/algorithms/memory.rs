@@ -74,7 +74,6 @@ impl RouteMemory {
 }
 
 impl fmt::Display for RouteMemory {
-    /// Formats like `about 12.3 GB (10 GB for this, 2.3 GB for that)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |part: &MemoryPart| format!("{} for {}", Rounded(part.bytes), part.what);
         let parts: Vec<String> = self.parts.iter().map(part).collect();
@@ -104,7 +103,6 @@ struct Size {
     sources: u64,
     endpoints: u64,
     rows: u64,
-    /// Bytes per stored port.
     port: u64,
 }
 

@@ -3,12 +3,6 @@
 //! On trees and folded Clos networks the routes are deadlock-free, because they go up and then
 //! down; on rings of four or more switches and tori they are not.
 //!
-//! ```text
-//!   s0 ── s1      s0 to s2: via s1 or s3, whichever channel carries fewer paths
-//!   │      │
-//!   s3 ── s2
-//! ```
-//!
 //! `cable_cost.rs` implements the weight `latency`.
 //!
 //! References: Moore, "The shortest path through a maze", 1959; Dijkstra, "A note on two problems

@@ -14,7 +14,7 @@
 //!
 //! Several passes are needed, because the first pairs are routed without load. The search over
 //! (switch, phase) is A* (Hart, Nilsson and Raphael 1968), with the hops of the shortest legal path
-//! as lower bound. Costs are integers in units of 2^-20.
+//! as lower bound.
 //!
 //! Source: Flich et al. 2001 (`in_transit.rs`), section IV-A, "simple_routes" (its UD).
 

@@ -8,15 +8,13 @@
 //! ```
 //!
 //! A **reconstruction** after L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories,
-//! HPL-95-69, 1995. We know the idea (break cycles with the least effect on traffic, then balance
-//! the paths over the remaining turns), not the program. All details (`cycles.rs`, `order.rs`,
+//! HPL-95-69, 1995. Only their idea is known to us: break cycles with the least effect on traffic,
+//! then balance the paths over the remaining turns. All details (`cycles.rs`, `order.rs`,
 //! `balance.rs`) and the three starting points are ours. With equal links, the bound on all-to-all
 //! traffic is never lower than with [`super::UpDown`].
 //!
 //! Search time grows with the square of a switch's cables, hence the limits [`SWITCHES_MAX`] and
 //! [`TURNS_MAX`].
-//!
-//! Invariant: the dependencies of the result have no cycle.
 
 mod balance;
 mod cycles;
@@ -57,7 +55,6 @@ impl AlgorithmParameters for Smart {
     }
 }
 
-/// Limit for an acceptable search time.
 const SWITCHES_MAX: usize = 64;
 const TURNS_MAX: usize = 50_000;
 

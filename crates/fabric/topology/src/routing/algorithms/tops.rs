@@ -22,9 +22,8 @@
 //!    neighbours.
 //! 4. **Checks.** No cable joins equal ranks; switches below a leaf have no other path up; at most
 //!    one pair of hosts in twenty loses all its shortest paths (because of missing cables).
-//! 5. **Tops at several heights** fail the checks; for example, a switch joins the leaves of one
-//!    pod, and a core joins all pods. Ranks are then counted upwards from the leaves, with the same
-//!    checks of cables and shortest paths.
+//! 5. **Tops at several heights**, as in the second drawing, fail the checks. Ranks are then
+//!    counted upwards from the leaves, with the same checks of cables and shortest paths.
 //!
 //! ```text
 //!   rank 0         c           tops: c, and p at another height
@@ -34,9 +33,9 @@
 //!   rank 2 l   l       l
 //! ```
 //!
-//! Reference: ranks as in OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is ours,
-//! because OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) fails if leaves have different depths,
-//! and mistakes a leaf without hosts for a top.
+//! Ranks are as in OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is ours, because
+//! OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) fails if leaves have different depths, and
+//! mistakes a leaf without hosts for a top.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;

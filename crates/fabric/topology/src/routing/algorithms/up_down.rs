@@ -9,17 +9,17 @@
 //! ```
 //!
 //! A channel goes up if it leads to a lower rank, or to a lower id at equal ranks. In each
-//! connected component, `peaks` leaves one switch without a higher neighbour, the peak. Neither up
-//! nor down channels alone form a cycle, and a mixed cycle contains the forbidden turn, so the
-//! routes are deadlock-free. A legal path via the peak joins any two switches.
+//! connected component, `peaks` leaves one switch without a higher neighbour, the peak, so a legal
+//! path via the peak joins any two switches. Every cycle contains the forbidden turn, so the routes
+//! are deadlock-free.
 //!
 //! **Source form.** Shortest legal paths, O(switches + cables) per destination switch.
 //!
 //! **Table form.** A table entry does not depend on the source, so each switch gets one state. A
 //! search back from the destination gives a switch its state as soon as a legal move joins it to a
-//! switch with a state: *down only* if that is possible at this distance, otherwise *up first*. A
-//! down-only switch forwards only to down-only switches, an up-first switch to any. Every path is
-//! therefore legal, but not always the shortest legal one.
+//! switch with a state: *down only* if packets can go only down at this distance, otherwise *up
+//! first*. A down-only switch forwards only to down-only switches, an up-first switch to any. Every
+//! path is therefore legal, but not always the shortest legal one.
 //!
 //! Every switch gets a state. If the highest down-only switch were not the peak, the search would
 //! reach a neighbour above it. This neighbour would either be down only, although it is higher, or

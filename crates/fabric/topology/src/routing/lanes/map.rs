@@ -10,8 +10,6 @@
 //! an adapter selects it from the SL. A packet whose SL maps to lane 15, the management lane, is
 //! dropped.
 //!
-//! A simulated network may give each VL several lanes.
-//!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.6.
 //!
 //! Invariant: every pair of cabled ports of a switch has a row; equal rows are stored once.
@@ -131,7 +129,6 @@ impl LaneMap {
         self.switches[switch][place] as usize
     }
 
-    /// Returns whether packets from two endpoints on one switch always take the same lanes.
     pub(super) fn treats_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         let rows = |endpoint: EndpointId| {
             let end = fabric.target(fabric.endpoint_channel(endpoint));

@@ -52,7 +52,6 @@ pub struct Lanes {
     rule: LaneRule,
     /// By VC class: lanes of each dateline class; empty with tables.
     shares: Vec<Shares>,
-    /// Whether packets may use the service level of their pair.
     has_class_by_pair: bool,
     everywhere: Vec<VcClass>,
     /// Number of path legs that divide the lanes of a VC class; 1 if all legs share them.
@@ -126,7 +125,6 @@ impl Lanes {
         VcClass(vc_class.0 + own * (self.shares.len() / self.legs as usize) as u8)
     }
 
-    /// Returns the VC class on the next leg; `None` after the last leg.
     pub(crate) fn on_next_leg(&self, vc_class: VcClass) -> Option<VcClass> {
         if self.legs == 1 {
             return Some(vc_class);

@@ -14,8 +14,8 @@
 //! host link, so x never exceeds 1. Unknown speeds count as the most common known speed (the
 //! slowest in a tie); if no speed is known, all links count as equal.
 //!
-//! If routes omit pairs, the largest number of hosts that any host reaches replaces H - 1; on a
-//! host's own channel, the number that this host reaches.
+//! If some pairs have no route, H - 1 is replaced by the largest number of hosts that any host
+//! reaches or, on a host's own channel, by the number that this host reaches.
 
 use super::distribution::real;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};

@@ -10,9 +10,9 @@
 //! channels of its endpoints. A row is one destination endpoint, or all endpoints of a switch that
 //! share their paths.
 //!
-//! If every path of a row coincides, from each of its switches on, with the path of that switch,
-//! the row is a *column* with one port per switch. Dimension-order routes on a mesh, for example,
-//! then take one byte per pair instead of one byte per hop.
+//! If every path of a row continues from each of its switches like the path of that switch, the row
+//! is a *column* with one port per switch. Dimension-order routes on a mesh, for example, then take
+//! one byte per pair instead of one byte per hop.
 //!
 //! Invariant: a stored path is connected, and empty only at the switch of the destination or
 //! without a route.

@@ -1,9 +1,4 @@
 //! Output channel of each switch, for packets to the destinations of a row.
-//!
-//! ```text
-//!   toward h5:   s0 ──► s2 ──► s5 ──► h5      next    s0: to s2, s1: to s2, s2: to s5, s5: none
-//!                s1 ──► s2
-//! ```
 
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::RouteRow;
