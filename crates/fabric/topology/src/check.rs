@@ -2,7 +2,8 @@
 //!
 //! The readers in `format` add findings that depend on the text of a dump.
 //!
-//! Invariant: the order of findings does not depend on the source of the fabric.
+//! Invariant: the order of findings depends only on the fabric, not on the format that it was read
+//! from.
 
 mod addresses;
 mod distance;

@@ -116,7 +116,7 @@ impl Cluster {
         Self { nodes, units, rails, planes }
     }
 
-    /// Returns the index of the node with a name.
+    /// Returns the index of the node called `name`.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node.name == name)
     }

@@ -15,8 +15,6 @@
 //! - **At a host** a cable is slow if over half of the other adapters at its switch (at least two)
 //!   and over half of its host's other cables are faster. A cable with one lane is also slow if
 //!   over half of all host cables have more lanes.
-//!
-//! A switch with only slower cables is probably older, and is not reported.
 
 use super::levels::Levels;
 use crate::hostname::host_name;

@@ -75,7 +75,6 @@ pub(super) fn nodes(fabric: &Fabric, naming: &Naming) -> Vec<ClusterNode> {
         let role = Role::of(&name, is_named);
         nodes.push(ClusterNode { name, role, adapters, unit: None });
     }
-    // If no host names are known, all nodes count as compute nodes.
     if nodes.iter().all(|node| node.role == Role::Unnamed) {
         for node in &mut nodes {
             node.role = Role::Compute;

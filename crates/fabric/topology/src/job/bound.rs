@@ -57,7 +57,6 @@ pub fn capacities(fabric: &Fabric) -> Vec<f64> {
     fabric.cables().iter().flat_map(|cable| [of_cable(cable); 2]).collect()
 }
 
-/// Returns the most common known speed; the slowest in a tie.
 fn usual_speed(fabric: &Fabric) -> Option<LinkSpeed> {
     let mut counts: BTreeMap<LinkSpeed, usize> = BTreeMap::new();
     for speed in fabric.cables().iter().filter_map(|cable| cable.speed) {

@@ -1,7 +1,6 @@
 //! Channel loads by phase, and the score of a node order.
 //!
-//! The time of a phase is its number of bytes per flow times the largest quotient of load and
-//! capacity among the channels of the job.
+//! `bound.rs` defines the time of a phase.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};
@@ -29,7 +28,6 @@ pub(super) struct Scale {
     /// By channel: reference capacity divided by channel capacity, in units of 1/[`SLOWNESS_ONE`].
     slowness: Vec<u64>,
     is_trunk: Vec<bool>,
-    /// By channel: load of other jobs, in units of 1/[`WHOLE`] flow.
     standing: Vec<u64>,
     shares: Vec<f64>,
     weights: Vec<u64>,
@@ -116,7 +114,6 @@ pub(super) fn flows(load: u64) -> f64 {
 pub(super) struct Loads<'s> {
     scale: &'s Scale,
     channels: usize,
-    /// Loads of this job by phase and channel, in units of 1/[`WHOLE`] flow.
     own: Vec<u64>,
     touched: Vec<Vec<usize>>,
     is_touched: Vec<bool>,

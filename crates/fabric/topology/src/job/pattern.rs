@@ -56,7 +56,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the pattern with a name; `None` for pairs and unknown names.
+    /// Returns the pattern called `name`; `None` for pairs and unknown names.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Ring, Self::DoubleBinaryTree, Self::AllToAll, Self::HalvingDoubling]
             .into_iter()
@@ -120,9 +120,9 @@ fn all_to_all(count: u32) -> Vec<Edge> {
     (0..count).flat_map(from).collect()
 }
 
-/// Returns the edges of both trees in both directions. A parent in the first tree is a leaf in the
-/// second. The second tree is the mirror image of the first for an even number of nodes, and
-/// otherwise the first tree shifted by one position.
+/// Returns the edges of both trees in both directions. The second tree, whose leaves are the
+/// parents of the first, is the mirror image of the first for an even number of nodes, and
+/// otherwise the first shifted by one position.
 fn double_binary_tree(count: u32) -> Vec<Edge> {
     let first = (0..count).filter_map(|child| Some((child, parent(child, count)?)));
     let second = |position: u32| {
@@ -148,10 +148,9 @@ fn parent(child: u32, count: u32) -> Option<u32> {
     Some(if up >= count { child ^ bit } else { up })
 }
 
-/// Returns the phases with distances of 1, 2, 4, ... positions, each with half the share of the one
-/// before, then the same phases in reverse order. If the number of nodes is not a power of two,
-/// pairs of the first positions combine their data before these phases and distribute the result
-/// after them.
+/// Returns the phases with distances of 1, 2, 4, ... positions and halved shares, then the same
+/// phases in reverse order. If the number of nodes is not a power of two, the first positions
+/// combine their data in pairs before, and distribute the result afterwards.
 fn halving_doubling(count: u32, whole: f64) -> Vec<Phase> {
     let power = 1 << count.ilog2();
     let surplus = count - power;

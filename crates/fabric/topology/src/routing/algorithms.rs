@@ -168,9 +168,6 @@ pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Route
 }
 
 /// Routes like [`route`], with a memory limit of `bytes_max` bytes.
-///
-/// # Errors
-/// As [`route`].
 pub fn route_within(
     fabric: &Fabric,
     algorithm: &Algorithm,

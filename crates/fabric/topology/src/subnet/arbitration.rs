@@ -130,7 +130,6 @@ impl<'a> PortReader<'a> {
     }
 }
 
-/// Parses ` Lid 2 port 1 LowCap 8 HighCap 8`.
 fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
     let value = |name: &str| {

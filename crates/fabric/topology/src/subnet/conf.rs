@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   qos TRUE
-//!   qos_max_vls 8                     maximum number of lanes: 1, 2, 4, 8, 15; 0: all of the port
+//!   qos_max_vls 8                     number of lanes: 1, 2, 4, 8 or 15; 0 for all
 //!   qos_high_limit 0                  -1 for the default
 //!   qos_vlarb_high 0:4,1:0            (null) for the default
 //!   qos_vlarb_low 0:0,1:4
@@ -188,7 +188,6 @@ pub(super) fn lane_row_of<'a>(
     row.ok_or_else(|| line.error(&format!("{LEVELS} lanes from 0 to 15, one for each SL")))
 }
 
-/// Parses `0:4,1:0` (pairs of lane and weight).
 fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError> {
     let slot = |word: &str| {
         let (first, second) = word.trim().split_once(':')?;

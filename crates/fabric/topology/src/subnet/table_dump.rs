@@ -158,7 +158,6 @@ fn is_passed_over(text: &str) -> bool {
     text.is_empty() || BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
-/// Parses `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
 fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut words = line.text.split_ascii_whitespace();
     let lid = lid(line, words.next())?;

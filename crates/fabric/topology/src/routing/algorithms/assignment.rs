@@ -4,8 +4,7 @@
 //! roots, the choice on the ascent also determines the descent, so both criteria of [`Outlook`] are
 //! tried, and the routes with the less loaded busiest channel are kept.
 //!
-//! Destinations are processed in canonical order, so routes depend only on the fabric. On a full
-//! fat tree, packets to destination `d` go via spine `d` modulo the number of spines.
+//! On a full fat tree, packets to destination `d` go via spine `d` modulo the number of spines.
 
 use super::balance;
 use super::choices::{Choice, Choices, State};

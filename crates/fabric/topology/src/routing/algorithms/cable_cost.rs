@@ -10,10 +10,9 @@
 //! Dijkstra's algorithm, run from each destination, minimises first the cost and then the number of
 //! channels, so every channel leads one hop nearer ([`Choices`]).
 //!
-//! Sources: Dijkstra, "A note on two problems in connexion with graphs", 1959; BookSim 2,
-//! `src/networks/anynet.cpp`, whose `min` routing adds channel latencies. `format/anynet`
-//! represents a latency of L cycles by a cable of L - 1 m, so both costs agree if each channel adds
-//! 1 m.
+//! Sources: Dijkstra 1959 (`shortest_path.rs`); BookSim 2, `src/networks/anynet.cpp`, whose `min`
+//! routing adds channel latencies. `format/anynet` represents a latency of L cycles by a cable of L
+//! - 1 m, so both costs agree if each channel adds 1 m.
 
 use super::choices::Choices;
 use super::error::RouteError;

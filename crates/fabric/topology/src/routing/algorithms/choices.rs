@@ -34,8 +34,8 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// Keeps the legal `moves` that lead one hop nearer; `hops` are the remaining hops of each
-    /// state.
+    /// Keeps the legal `moves` that lead one hop nearer to the destination; `hops` are the
+    /// remaining hops of each state.
     pub(super) fn one_hop_nearer<M: Iterator<Item = Choice>>(
         phases: usize,
         hops: Vec<u32>,

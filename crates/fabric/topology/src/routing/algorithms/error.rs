@@ -35,7 +35,7 @@ pub enum RouteError {
     /// Dimension-order routing on a fabric that is neither a mesh nor a torus.
     #[error("dimension order needs a mesh or torus: {0}")]
     NotAGrid(#[from] GridError),
-    /// Tables requested for an algorithm with source-dependent paths.
+    /// Tables requested for an algorithm with source routes only.
     #[error(
         "{algorithm} gives source routes only, no tables, because its paths depend on where they begin: \
          take the form \"source\""
@@ -44,7 +44,7 @@ pub enum RouteError {
         /// Name of the algorithm.
         algorithm: &'static str,
     },
-    /// Adaptive routing requested for an algorithm without tables.
+    /// Adaptive routing requested for an algorithm with source routes only.
     #[error(
         "packets that choose at every switch follow tables, and {algorithm} gives source routes only: choose \
          \"shortest-path\" or, on a mesh or torus, \"dimension-order\""
@@ -59,7 +59,7 @@ pub enum RouteError {
         /// Requested weight.
         given: String,
     },
-    /// Weight `latency` although the length of some cables between switches is unknown.
+    /// Weight `latency` on a fabric with cables of unknown length between switches.
     #[error(
         "the weight \"latency\" needs the length of every cable between switches, and {unknown} of {cables} have none \
          (the first joins {} and {}): add them, such as length = \"5 m\" of a [[cable]] in a TOML file, or take the \

@@ -80,7 +80,7 @@ fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversub
     })
 }
 
-/// Returns `None` if the downward or upward capacity is zero.
+/// Returns the oversubscription of a switch; `None` if its downward or upward capacity is zero.
 fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool) -> Option<f64> {
     let (mut below, mut up) = (0, 0);
     for channel in fabric.channels_from(switch) {

@@ -32,7 +32,7 @@ pub struct MemoryPart {
     pub bytes: u64,
 }
 
-/// Memory needed by routes, in parts.
+/// Memory needed by routes, divided into parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RouteMemory {
     parts: Vec<MemoryPart>,

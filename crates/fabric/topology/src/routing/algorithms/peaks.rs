@@ -17,8 +17,7 @@
 //!
 //! **The procedure ends with one peak.** The lifted switch replaces the peaks above it: all other
 //! moved switches are now below it, and the remaining switches keep their higher neighbours. While
-//! there are two peaks, some switch is below two of them; otherwise the whole component would be
-//! below one peak.
+//! there are two peaks, some switch is below two of them, because the component is connected.
 //!
 //! **Every pair keeps a legal path.** A legal path becomes illegal only if it went up and then down
 //! among moved switches. Both ends of that section then reach the lifted switch by going up. In a

@@ -43,9 +43,9 @@ use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
-/// Divisor of the mean number of hosts per switch; a leaf has more hosts than the quotient.
+/// Divisor of the mean number of hosts; a leaf has more hosts than the quotient.
 const MEAN_PER_LEAF: u64 = 3;
-/// Reciprocal of the largest fraction of host pairs that may lose their shortest paths.
+/// One pair of hosts in this number may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {

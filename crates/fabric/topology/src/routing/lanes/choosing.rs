@@ -56,9 +56,6 @@ impl Lanes {
     /// Creates the lanes for adaptive routing; the lowest `asked` lanes of each VC class are escape
     /// lanes. The default is the number that the routing algorithm needs: with datelines
     /// (dimension-order) 1, or 2 on rings of four or more switches; otherwise 0.
-    ///
-    /// # Errors
-    /// Fails if `asked` is out of range, or leaves no adaptive lane.
     pub fn of_choosing(
         fabric: &Fabric,
         needs_datelines: bool,

@@ -66,7 +66,7 @@ pub struct Datelines {
 struct Wraps {
     rings: usize,
     coordinates: Vec<u32>,
-    /// By channel: coordinate of its source, and whether it leads upwards.
+    /// By channel: coordinate of its source switch, and whether the channel leads upwards.
     beginnings: Vec<(u32, bool)>,
 }
 

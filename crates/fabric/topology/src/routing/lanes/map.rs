@@ -52,8 +52,8 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row for packets from port `input` to port `output`, unless it is above the highest
-    /// cabled port.
+    /// Sets the row for packets from port `input` to port `output`; ports above the highest cabled
+    /// port are ignored.
     pub fn set_switch(&mut self, switch: NodeId, input: u16, output: u16, row: LaneRow) {
         let (input, output) = (usize::from(input), usize::from(output));
         let width = self.widths[switch.index()];
@@ -69,8 +69,8 @@ impl LaneMap {
     }
 
     /// Adds rows for the management port (port 0) of each switch. Packets from port 0 use the row
-    /// of an endpoint on that switch, or of any port that does not drop them. Packets to port 0 use
-    /// any row of their input port that does not drop them.
+    /// of an endpoint on that switch, or else of a port that does not drop them. Packets to port 0
+    /// use a row of their input port that does not drop them.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;
@@ -168,7 +168,8 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
-/// Returns, by level, the first lane that keeps the packet, or [`MANAGEMENT_LANE`].
+/// Returns, for each service level, the first lane in `rows` other than [`MANAGEMENT_LANE`], if
+/// any.
 fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {
         let mut lanes = rows.iter().map(|row| row[level]);

@@ -1,7 +1,7 @@
 //! Service level (SL) of each pair of endpoints.
 //!
-//! Routing engines assign levels to pairs so that their lanes form no cycle; adapters obtain the
-//! level from a path record.
+//! Routing engines assign levels to pairs so that the lanes of their packets form no cycle;
+//! adapters obtain the level from a path record.
 
 use super::map::LEVELS;
 use crate::{EndpointId, Fabric};
@@ -62,7 +62,6 @@ impl ServiceLevels {
         self.levels.is_empty()
     }
 
-    /// Returns the levels in use as a bit mask.
     pub(crate) fn in_use(&self) -> u16 {
         if self.levels.is_empty() {
             return 1;

@@ -1,8 +1,4 @@
 //! Sets of lanes, and the packet classes that select them.
-//!
-//! ```text
-//!   bits    0000 0000 0000 1011      lanes 0, 1 and 3
-//! ```
 
 use std::ops::{BitAnd, BitOr};
 

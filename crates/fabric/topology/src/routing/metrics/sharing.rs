@@ -11,7 +11,7 @@ use crate::{ChannelId, EndpointId, Fabric};
 pub struct Sharing {
     /// Examined channel.
     pub channel: ChannelId,
-    /// Number of ordered pairs of hosts.
+    /// Number of ordered host pairs with a path on the channel.
     pub pairs: u64,
     /// First pairs in the order of destination, then source.
     pub examples: Vec<(EndpointId, EndpointId)>,

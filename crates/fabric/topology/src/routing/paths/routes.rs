@@ -1,9 +1,4 @@
 //! Common interface to routes of either form.
-//!
-//! ```text
-//!   h0 ──► s0 ──► s1 ──► h2      path(h0, h2): three channels, two switches
-//!   first  └── walk of s0 to h2 ──┘
-//! ```
 
 use super::graph::{Attachment, SwitchGraph, attachment};
 use super::ports::PortSlice;

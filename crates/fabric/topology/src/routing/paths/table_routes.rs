@@ -1,10 +1,6 @@
 //! Table routes: one output port per switch and destination (an InfiniBand linear forwarding table,
 //! LFT, indexed by endpoint instead of LID).
 //!
-//! ```text
-//!   s0: h0 -> port 1, h1 -> port 2, h2 -> port 7, ...
-//! ```
-//!
 //! A table read from a running fabric may lead into a loop or a dead end ([`WalkEnd`]).
 
 use super::ports::{PortSlice, Ports};

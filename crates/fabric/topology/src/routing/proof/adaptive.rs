@@ -19,8 +19,8 @@
 //!
 //! Source: Duato, "A necessary and sufficient condition for deadlock-free adaptive routing in
 //! wormhole networks", IEEE Transactions on Parallel and Distributed Systems 6(10), 1995,
-//! definitions 6 to 10; the condition of whole packets: Ma, Enright Jerger and Wang, "Whole packet
-//! forwarding", HPCA 2012; one message per queue: Duato 1993, among the assumptions of section II.
+//! definitions 6 to 10; whole packets: Ma, Enright Jerger and Wang, "Whole packet forwarding", HPCA
+//! 2012; one message per queue: Duato 1993 (`lanes/escape.rs`), section II.
 
 use super::by_destination::Counted;
 use super::lane_groups::LaneGroups;
