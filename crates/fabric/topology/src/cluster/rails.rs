@@ -65,7 +65,8 @@ pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) 
         .collect()
 }
 
-/// Returns the number of cabled adapter ports per compute node that accounts for the most ports.
+/// Returns the most common number of cabled adapter ports per compute node, counting ports, not
+/// nodes.
 fn usual_adapters(nodes: &[ClusterNode]) -> usize {
     let mut ports: BTreeMap<usize, usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {

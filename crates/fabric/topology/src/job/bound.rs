@@ -28,7 +28,8 @@ pub struct Bound {
     /// Bus bandwidth as in `nccl-tests`, in bytes per second; relative to one link if no speed is
     /// known.
     pub bus_bandwidth: f64,
-    /// Bus bandwidth if all nodes were on one switch, without other jobs.
+    /// Bus bandwidth if all nodes were on one switch, without other jobs; in the unit of
+    /// `bus_bandwidth`.
     pub at_one_switch: f64,
 }
 

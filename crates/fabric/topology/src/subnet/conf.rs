@@ -73,7 +73,7 @@ enum Value {
 }
 
 impl QosConf {
-    /// Reads a file or a part of one.
+    /// Reads a configuration file, or a part of one.
     pub fn read(text: &str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let mut conf = Self::default();

@@ -135,7 +135,7 @@ impl RouteError {
         }
     }
 
-    /// Adapts the error to adaptive routing, for which another form is no remedy.
+    /// Adapts the error to adaptive routing, which excludes the other form as a remedy.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

@@ -36,7 +36,7 @@ pub struct Oversubscription {
     pub min: f64,
     /// Largest ratio.
     pub max: f64,
-    /// First switch with the largest ratio.
+    /// First switch with the largest oversubscription ratio.
     pub narrowest: NodeId,
 }
 

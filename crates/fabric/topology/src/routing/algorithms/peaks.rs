@@ -11,9 +11,9 @@
 //! ```
 //!
 //! A peak is a switch without a higher neighbour. A legal path joins two switches if and only if
-//! both reach a common switch by going up. Two peaks, or leaves that lost all common tops, do not.
-//! While a connected component has several peaks, the switch below most of them is lifted: this
-//! switch and all switches above it move to the front, in reverse order.
+//! both reach a common switch by going up, which is impossible for two peaks. While a connected
+//! component has several peaks, the switch below most of them is lifted: this switch and all
+//! switches above it move to the front, in reverse order.
 //!
 //! **The procedure ends with one peak.** The lifted switch replaces the peaks above it: all other
 //! moved switches are now below it, and the remaining switches keep their higher neighbours. While

@@ -8,8 +8,8 @@
 //! Loads are nearly equal, so the new position of a selected channel is searched from the end.
 //! Successive destination switches with the same choices reuse the queue.
 //!
-//! Invariant: a queued channel changes its load only through the queue; other changes empty the
-//! queue.
+//! Invariant: the load of a queued channel changes only through the queue; any other change empties
+//! the queue.
 
 use super::assignment::Load;
 use super::choices::Choice;

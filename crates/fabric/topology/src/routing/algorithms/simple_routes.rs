@@ -9,8 +9,8 @@
 //!
 //! The original Myrinet software distributed one path per pair over weighted links, and could
 //! select a longer path although a shorter legal path existed. Its weights are unknown to us; the
-//! cost above and the default weight are ours. Each path counts once for every host pair that uses
-//! it.
+//! cost above and the default weight are ours. The load of a path is the number of host pairs that
+//! use it.
 //!
 //! Several passes are needed, because the first pairs are routed without load. The search over
 //! (switch, phase) is A* (Hart, Nilsson and Raphael 1968), with the hops of the shortest legal path

@@ -19,7 +19,7 @@ use crate::routing::paths::switch_tables::SwitchTables;
 use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Computes tables from choices with one phase, because table entries do not depend on the source.
+/// Computes tables from choices with one phase; with several, entries would depend on the source.
 pub(super) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -140,7 +140,7 @@ impl LaneMap {
         rows(one) == rows(other)
     }
 
-    /// Returns the lane on an adapter's own channel; `None` if packets are dropped.
+    /// Returns the lane on the channel from an adapter; `None` if packets are dropped.
     pub fn first_lane(&self, endpoint: EndpointId, level: u8) -> Option<u8> {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }

@@ -37,7 +37,7 @@ impl From<ChannelId> for Buffer {
     }
 }
 
-/// Lanes of a channel; a packet holds, or waits for, any one of them.
+/// Set of lanes of a channel; a packet holds or waits for one lane of the set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
     pub(crate) channel: ChannelId,

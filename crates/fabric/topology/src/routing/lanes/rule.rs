@@ -288,8 +288,8 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// Returns the lanes of sent or re-injected packets on a host's own channel; empty if packets
-    /// are dropped.
+    /// Returns the lanes on the channel from a host, for sent or re-injected packets; empty if
+    /// packets are dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, lanes_per_vl, .. } => {

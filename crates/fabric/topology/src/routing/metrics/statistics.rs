@@ -292,7 +292,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the paths on the hosts' own channels: all paths from the switch, except to the host
+    /// Adds the paths on the channels from hosts: all paths from the switch, except to the host
     /// itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {

@@ -1,4 +1,4 @@
-//! Arrays of output ports, with one byte per port if all ports fit.
+//! Arrays of output ports, with one byte per port if all port numbers fit.
 //!
 //! Routes of a large fabric contain hundreds of millions of ports, and most switches have at most
 //! 255.

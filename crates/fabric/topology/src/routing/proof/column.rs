@@ -56,8 +56,8 @@ impl<'a> Column<'a> {
                 path.push(switch);
                 at = self.next(switch).and_then(|channel| self.end(channel));
             }
-            // A switch of the current walk closes a loop; switches of earlier walks already have a
-            // result.
+            // A switch that the current walk has visited closes a loop; switches of earlier walks
+            // already have a result.
             let is_lost = at.is_some_and(|switch| {
                 loops[switch.index()] || walks[switch.index()] == start.index()
             });

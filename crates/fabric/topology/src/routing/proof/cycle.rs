@@ -134,8 +134,8 @@ pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
-/// Returns the name of a buffer in a cycle, with all lanes of its VL, because packets on any of
-/// them wait for any lane of the next VL.
+/// Returns the name of a buffer in a cycle, with all lanes of its VL, because packets on all these
+/// lanes wait for the next VL.
 pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
     let routes = routes.into();
     let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn equal_cycles_are_ordered_by_lowest_channel() {
-        // Cycles of three: 1-4-2, 1-3-5 and 2-6-7.
+        // Cycles of three vertices: 1-4-2, 1-3-5 and 2-6-7.
         let edges = [(1, 4), (4, 2), (2, 1), (1, 3), (3, 5), (5, 1), (2, 6), (6, 7), (7, 2)];
         assert_eq!(shortest(8, &edges), Some(vec![1, 3, 5]));
     }
