@@ -9,9 +9,8 @@
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```
 //!
-//! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
-//! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume
-//! 1, sections 7.6 (lanes and service levels) and 14.2.5 (tables).
+//! Source: InfiniBand Architecture Specification, Volume 1, sections 7.6 (lanes and service levels)
+//! and 14.2.5 (tables).
 //!
 //! Invariants: readers never panic; findings have a deterministic order.
 

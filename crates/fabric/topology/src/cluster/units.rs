@@ -1,4 +1,4 @@
-//! Units (leaf switches with most of their nodes in common) and planes.
+//! Units and planes.
 //!
 //! Two leaves belong to one unit if more than half of the nodes on each leaf also have an adapter
 //! on the other leaf. Nodes without a host name do not count, because they may be adapters of other

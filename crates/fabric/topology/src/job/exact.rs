@@ -1,7 +1,7 @@
 //! Branch and bound over all node orders of a small job.
 //!
-//! Adding flows never decreases the time or a load, so a partial order that is no better than the
-//! best complete order is abandoned. For a ring, only one rotation of each order is searched.
+//! Adding flows never decreases the time or a load, so a partial order is abandoned unless it is
+//! better than the best complete order. For a ring, only one rotation of each order is searched.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};

@@ -11,8 +11,7 @@
 //! channels, so every channel leads one hop nearer ([`Choices`]).
 //!
 //! Sources: Dijkstra 1959 (`shortest_path.rs`); BookSim 2, `src/networks/anynet.cpp`, whose `min`
-//! routing adds channel latencies. `format/anynet` represents a latency of L cycles by a cable of L
-//! - 1 m, so both costs agree if each channel adds 1 m.
+//! routing adds channel latencies.
 
 use super::choices::Choices;
 use super::error::RouteError;

@@ -34,8 +34,7 @@
 //! ```
 //!
 //! Ranks are as in OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is ours, because
-//! OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) fails if leaves have different depths, and
-//! mistakes a leaf without hosts for a top.
+//! OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) fails if leaves have different depths.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;

@@ -11,8 +11,7 @@
 //! share their paths.
 //!
 //! If every path of a row continues from each of its switches like the path of that switch, the row
-//! is a *column* with one port per switch. Dimension-order routes on a mesh, for example, then take
-//! one byte per pair instead of one byte per hop.
+//! is a *column*: one port per switch, instead of one port per hop of each path.
 //!
 //! Invariant: a stored path is connected, and empty only at the switch of the destination or
 //! without a route.

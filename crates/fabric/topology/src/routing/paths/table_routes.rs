@@ -1,7 +1,5 @@
 //! Table routes: one output port per switch and destination (an InfiniBand linear forwarding table,
 //! LFT, indexed by endpoint instead of LID).
-//!
-//! A table read from a running fabric may lead into a loop or a dead end ([`WalkEnd`]).
 
 use super::ports::{PortSlice, Ports};
 use super::shortest_hops::ShortestHops;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A state is a group of lanes, or a dateline class. The two channels of a turn meet at a node, so
-//! one row per state of an incoming channel represents all turns, however many routes share them.
+//! one row per state of an incoming channel represents all turns.
 
 use super::ejection::BackpressuredHosts;
 use super::lane_groups::LaneGroups;

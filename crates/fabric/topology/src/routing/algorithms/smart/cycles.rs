@@ -1,7 +1,7 @@
 //! Removal of dependency cycles, one turn at a time.
 //!
 //! ```text
-//!   a ► b ► c ► a      each turn of a shortest cycle is priced by what its paths cost without it
+//!   a ► b ► c ► a      each turn of a shortest cycle is priced by its paths' cost without it
 //!       └ forbidden    the cheapest is forbidden, and its paths are rerouted
 //! ```
 //!
