@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The mean of these shares over flows and random matchings is the *effective bisection bandwidth*:
-//! 1 if no two flows ever share a channel. It predicts the bandwidth of collective operations. All
-//! links count as equal, and a pair uses the first of its paths.
+//! 1 if no two flows ever share a channel. All links count as equal, and a pair uses the first of
+//! its paths.
 //!
 //! The half-width of the 95 % confidence interval over n samples with standard deviation s is
 //! `1.96 s / sqrt(n)` (normal distribution).

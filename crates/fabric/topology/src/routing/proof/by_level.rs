@@ -173,7 +173,7 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Selects up to two of the endpoints that are treated alike, because one of the two may be the
+/// Selects up to two of several equivalent endpoints, because one of the two may be the
 /// destination.
 fn senders(
     fabric: &Fabric,
