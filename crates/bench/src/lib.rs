@@ -31,7 +31,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64())
 }
 
-/// Durations of successive steps in seconds, and the peak memory in MiB at the end of each.
+/// Durations of successive steps in seconds, and the peak memory in MiB at the end of each step.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 #[derive(Debug)]
 pub struct Steps {
@@ -46,7 +46,7 @@ impl Steps {
         Self { since: std::time::Instant::now(), ended: Vec::new() }
     }
 
-    /// Ends the current step as `step` and starts the next.
+    /// Ends the current step, which gets the name `step`, and starts the next step.
     pub fn end(&mut self, step: &str) {
         let seconds = self.since.elapsed().as_secs_f64();
         self.ended.push(json!({ "step": step, "seconds": seconds, "peak_mib": peak_mib() }));

@@ -1,5 +1,5 @@
-//! One row of the speed table: runs one scenario on one engine in a fresh process, so that runs do
-//! not share caches or memory.
+//! Measures one row of the speed table: one scenario on one engine, in a fresh process, so that
+//! runs do not share caches or memory.
 //!
 //! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and
 //! prints one line of JSON. The engine `none` stops after setup. With `--bare`, no results are
@@ -91,7 +91,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     }
 }
 
-/// Counts flits sent by switches only.
+/// Returns the number of data flits sent by switches, not by hosts.
 fn flit_hops(run: &Run) -> u64 {
     let plan = &run.compiled().plan;
     let counts = run.channel_counts();

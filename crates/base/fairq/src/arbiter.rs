@@ -1,4 +1,4 @@
-//! Arbiters: choice of the queue that sends its next packet on a channel.
+//! Arbiters: choice of the queue whose head packet is sent next on a channel.
 //!
 //! ```text
 //!   queue 0  [1000 B, arrived  70 ns]   eligible  \
@@ -6,11 +6,11 @@
 //!   queue 2  [ 500 B, arrived  40 ns]   eligible  /
 //! ```
 //!
-//! A queue is ineligible while it is empty or its head cannot be sent (for lack of credits, for
-//! example).
+//! A queue is ineligible while it is empty or its head cannot be sent, for example for lack of
+//! credits.
 //!
-//! Invariants: an arbiter serves a queue whenever any queue is eligible; otherwise its state does
-//! not change.
+//! Invariants: an arbiter always serves a queue if at least one is eligible; otherwise its state
+//! does not change.
 
 /// Packet at the head of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,8 @@ impl<'a> Ready<'a> {
         ready
     }
 
-    /// Describes eligible queues without heads: each head counts as an empty packet at time 0.
+    /// Describes eligible queues without head packets: each head counts as an empty packet that
+    /// arrived at time 0.
     pub const fn alike(eligible: &'a [u64]) -> Self {
         Self { eligible, heads: &[] }
     }
@@ -95,12 +96,12 @@ impl<'a> Ready<'a> {
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 pub trait Arbiter {
-    /// Chooses an eligible queue and counts its head as sent. `ready` must describe all queues of
-    /// the arbiter; otherwise the arbiter may panic or starve a queue.
+    /// Chooses an eligible queue and counts its head as sent. Panics or starves a queue if `ready`
+    /// does not describe all queues of the arbiter.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
-    /// Returns the choice of [`Self::serve`] without changing the state, for grants that may be
-    /// refused.
+    /// Returns the queue that [`Self::serve`] would choose, without changing the state, for grants
+    /// that may be refused.
     fn peek(&self, ready: &Ready<'_>) -> Option<usize>
     where
         Self: Clone,

@@ -11,7 +11,8 @@
 //! stream runs the same scheduler (section 4). The choice must therefore not depend on the next
 //! packet's length, on arrivals or on empty queues, which the receiver cannot see.
 //!
-//! Invariant: equal states remain equal after charging packets of equal length.
+//! Invariant: schedulers in equal states remain in equal states after charging packets of equal
+//! length.
 
 /// Scheduler whose choices depend only on the lengths of earlier packets.
 ///
@@ -72,6 +73,7 @@ pub trait Causal {
 pub trait Rounds: Causal {
     /// Passes the turn to the next channel.
     ///
-    /// A stripe's sender and receiver must not pass, because the peer would not learn about it.
+    /// The sender and receiver of a stripe must not call this, because the peer would not learn
+    /// about it.
     fn pass(&mut self);
 }

@@ -9,8 +9,8 @@
 //! Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round robin", 1995,
 //! section 3.
 //!
-//! Invariants: between turns, a deficit is shorter than the longest packet, and zero for an idle
-//! queue.
+//! Invariants: between turns, a deficit is less than the maximum packet length, and zero for an
+//! idle queue.
 
 use crate::error::check_quanta;
 use crate::{Arbiter, Ready, SchedulerError};
@@ -31,7 +31,7 @@ struct Queue {
 }
 
 impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
-    /// Creates an arbiter. Each queue's quantum must be at least the longest packet.
+    /// Creates an arbiter. Each queue's quantum must be at least the maximum packet length.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         check_quanta::<CAPACITY>(longest_bytes, quanta_bytes)?;
         let mut queues = [Queue::default(); CAPACITY];
@@ -88,7 +88,8 @@ mod tests {
         let heads = [300, 500].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
         let order: [_; 6] =
             core::array::from_fn(|_| arbiter.serve(&Ready::new(&[0b11], &heads)).unwrap());
-        // Queue 0: 500-300=200 | 700-300=400, 400-300=100 | 600-300=300, 300-300=0.
+        // Queue 0, deficit in bytes by turn: 500 - 300 = 200 | 700 - 300 = 400, 400 - 300 = 100 |
+        // 600 - 300 = 300, 300 - 300 = 0.
         assert_eq!(order, [0, 1, 0, 0, 1, 0]);
         assert_eq!(arbiter.queues[0].deficit_bytes, 300);
     }

@@ -29,16 +29,16 @@ pub enum SchedulerError {
     NoChannels,
     /// The scheduler has too many channels or queues.
     TooManyChannels {
-        /// Requested number.
+        /// Requested number of channels or queues.
         count: usize,
-        /// Maximum number.
+        /// Maximum number of channels or queues.
         count_max: usize,
     },
     /// The maximum packet length is 0.
     NoLongestPacket,
     /// A quantum is smaller than the longest packet.
     QuantumTooSmall {
-        /// Channel or queue index, from 0.
+        /// 0-based channel or queue index.
         channel: usize,
         /// Quantum in bytes.
         quantum_bytes: u32,
@@ -47,49 +47,49 @@ pub enum SchedulerError {
     },
     /// A weight or rate is zero.
     NoShare {
-        /// Channel or queue index, from 0.
+        /// 0-based channel or queue index.
         channel: usize,
     },
-    /// A priority level is above the highest.
+    /// A priority level exceeds the highest level.
     LevelTooHigh {
-        /// Queue index, from 0.
+        /// 0-based queue index.
         queue: usize,
-        /// Requested level.
+        /// Requested priority level.
         level: usize,
-        /// Highest level.
+        /// Highest priority level.
         level_max: usize,
     },
     /// The channel does not exist.
     NoSuchChannel {
-        /// Requested channel index, from 0.
+        /// Requested 0-based channel index.
         channel: usize,
         /// Number of channels.
         count: usize,
     },
     /// A deficit is zero or above the quantum.
     DeficitOutside {
-        /// Channel index, from 0.
+        /// 0-based channel index.
         channel: usize,
         /// Deficit in bytes.
         deficit_bytes: u32,
-        /// Quantum of the round in bytes.
+        /// Quantum in bytes in the round of the deficit.
         quantum_bytes: u32,
     },
     /// The last remaining channel must not be excluded.
     LastChannel {
-        /// Channel index, from 0.
+        /// 0-based channel index.
         channel: usize,
     },
-    /// A quantum change is announced for a round already reached.
+    /// A quantum change is announced for a round that the channel has already reached.
     RoundReached {
-        /// Channel index, from 0.
+        /// 0-based channel index.
         channel: usize,
-        /// First round of the new quantum.
+        /// First round with the new quantum.
         from: Round,
     },
     /// An arbitration table has too many slots.
     TooManySlots {
-        /// Affected table.
+        /// Table with too many slots.
         table: Table,
         /// Number of slots.
         count: usize,
@@ -98,20 +98,20 @@ pub enum SchedulerError {
     },
     /// A slot refers to a queue that does not exist.
     SlotOutside {
-        /// Affected table.
+        /// Table that contains the slot.
         table: Table,
-        /// Slot index, from 0.
+        /// 0-based slot index.
         slot: usize,
-        /// Queue in the slot.
+        /// Queue number in the slot.
         queue: usize,
         /// Number of queues.
         queues: usize,
     },
-    /// A slot refers to queue 15, which precedes both tables.
+    /// A slot refers to queue 15, which takes precedence over both tables.
     SlotOfFirst {
-        /// Affected table.
+        /// Table that contains the slot.
         table: Table,
-        /// Slot index, from 0.
+        /// 0-based slot index.
         slot: usize,
     },
     /// All weights of both tables are zero.

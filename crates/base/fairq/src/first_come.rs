@@ -1,5 +1,5 @@
-//! First come, first served: the head that arrived first is served; the lowest queue wins a tie.
-//! Queues that receive more packets are served more.
+//! First come, first served: the head packet that arrived first is served; the lowest queue wins a
+//! tie. Queues that receive more packets are served more often.
 
 use crate::{Arbiter, Ready};
 

@@ -1,13 +1,13 @@
 //! Generalised round robin: a fixed number of packets per turn, regardless of their length.
 //!
 //! ```text
-//!   packets 2, 1      channels in order 0 0 1 0 0 1 ...
+//!   packets per turn 2, 1      channels of successive packets 0 0 1 0 0 1 ...
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. Byte shares are unfair if packet
 //! lengths differ between channels.
 //!
-//! Changes take effect after the turn of the last channel.
+//! New numbers of packets per turn take effect after the turn of the last channel.
 
 use core::num::NonZeroU8;
 
@@ -21,7 +21,7 @@ pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     current: usize,
     left: u32,
     packets: [u32; CAPACITY],
-    /// Packets per turn from the next round on; `None` if unchanged.
+    /// Packets per turn of each channel from the next round on; `None` if unchanged.
     coming: Option<[u32; CAPACITY]>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | trait | choice depends on | scheduler |
 //! |---|---|---|
-//! | [`Causal`] | earlier packets only, so that it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
+//! | [`Causal`] | earlier packets only, as striping requires | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
 //! | [`Arbiter`] | eligible queues, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`PriorityWeightedRoundRobin`], [`TwoLevelTables`] |
 //!
 //! [`PassingOver`] turns a causal scheduler with rounds into an arbiter.

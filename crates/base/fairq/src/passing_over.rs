@@ -22,7 +22,6 @@ pub struct PassingOver<S> {
 pub type WeightedRoundRobin<const CAPACITY: usize> = PassingOver<GeneralisedRoundRobin<CAPACITY>>;
 
 impl<S: Rounds> PassingOver<S> {
-    /// Creates an arbiter from a scheduler.
     pub const fn new(scheduler: S) -> Self {
         Self { scheduler }
     }
@@ -32,7 +31,7 @@ impl<S: Rounds> PassingOver<S> {
         &self.scheduler
     }
 
-    /// Returns the wrapped scheduler for changes.
+    /// Returns the wrapped scheduler, mutably.
     pub const fn scheduler_mut(&mut self) -> &mut S {
         &mut self.scheduler
     }
@@ -69,8 +68,8 @@ mod tests {
         assert_eq!(serve(0b11), Some(1));
     }
 
-    /// Queue 0 sends 300 bytes, becomes empty and loses the other 200. Queue 1 sends 200 and 450,
-    /// overdraws by 150, and keeps this debt during an idle round.
+    /// The quantum is 500 bytes. Queue 0 sends 300 bytes, becomes empty and loses the remaining
+    /// 200. Queue 1 sends 200 and 450, overdraws by 150, and keeps this debt during an idle round.
     #[test]
     fn emptied_queue_loses_credit_but_keeps_debt() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());

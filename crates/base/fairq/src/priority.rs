@@ -4,19 +4,17 @@
 //!   level 2   queue  3                 the highest level with an eligible queue is served,
 //!   level 1   queues 0, 6, weights     in the order of the level's own arbiter
 //!   level 0   queues 2, 5
-//!                                      yield after 2:   2 2 1 2 2 1 2 2 0   repeated
+//!                                      levels served with yield after 2:   2 2 1 2 2 1 2 2 0   repeated
 //! ```
 //!
-//! With yielding, each level may be served `n` times while a lower level is eligible; then the
-//! lower levels are served once, by the same rule. Service of a lower level resets the counts of
-//! all higher levels.
+//! With yielding after `n` packets, a level may be served `n` times while a lower level is eligible;
+//! then the lower levels are served once, by the same rule. Service of a lower level resets the counts
+//! of all higher levels. A level that has an eligible queue and `k` levels above it is served at least
+//! once in `2 (n + 1)^k` services.
 //!
 //! Sources: strict priority, Kwan et al. 1996, section 3.3; levels with weights, InfiniBand's
 //! "two-level scheme" as described by Yum et al. 2002, section 3.3. Yielding among more than two
 //! levels is our extension.
-//!
-//! A level that has an eligible queue and `k` levels above it is then served at least once in
-//! `2 (n + 1)^k` services.
 
 use core::num::NonZeroU32;
 
@@ -49,16 +47,16 @@ struct Level<A> {
 }
 
 impl<const CAPACITY: usize> StrictPriority<CAPACITY> {
-    /// Creates an arbiter from each queue's level, 0 (lowest) to `CAPACITY` - 1.
+    /// Creates an arbiter from each queue's level, from 0 (lowest) to `CAPACITY` - 1.
     pub fn new(levels: &[usize]) -> Result<Self, SchedulerError> {
         Self::over(levels, &RoundRobin::new(levels.len()), None)
     }
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// Creates an arbiter from each queue's level (0 is the lowest) and packets per turn. A level
-    /// yields after `yield_after` packets; `None` means never. Panics if `levels` and `weights`
-    /// differ in length.
+    /// Creates an arbiter from each queue's level (0 is the lowest) and packets per turn
+    /// (`weights`). A level yields after `yield_after` packets, or never if `None`. Panics if
+    /// `levels` and `weights` differ in length.
     pub fn new(
         levels: &[usize],
         weights: &[u32],
@@ -74,7 +72,7 @@ impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
     /// Changes a queue's packets per turn from the next round of its level on.
     pub fn change(&mut self, queue: usize, packets: u32) -> Result<(), SchedulerError> {
         let holds = |level: &&mut Level<_>| level.queues >> queue & 1 == 1;
-        // No level contains a nonexistent queue, so that the lowest level reports the error.
+        // No level contains a nonexistent queue, so the lowest level reports the error.
         let [lowest, others @ ..] = &mut self.levels[..] else {
             return Err(SchedulerError::NoChannels);
         };
@@ -211,7 +209,6 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
     }
 
-    /// Level 1 is in the middle of a round, and level 0 at the start of a round.
     #[test]
     fn weights_change_at_the_round_end_of_their_level() {
         let mut arbiter = weighted([1, 1, 0, 0], [2, 1, 1, 1], 1);

@@ -20,7 +20,7 @@ pub struct Randomised<W> {
 }
 
 impl<W: FnMut() -> u64> Randomised<W> {
-    /// Creates a scheduler; `words` returns 64 random bits.
+    /// Creates a scheduler of `count` channels; `words` returns 64 random bits.
     pub fn new(count: usize, words: W) -> Result<Self, SchedulerError> {
         check_count::<CHANNELS_MAX>(count)?;
         let mut scheduler = Self { count, current: 0, words };
@@ -28,7 +28,7 @@ impl<W: FnMut() -> u64> Randomised<W> {
         Ok(scheduler)
     }
 
-    /// The high half of the word times the channel count is uniform on `0..count`.
+    /// The high half of the product of random word and channel count is uniform on `0..count`.
     fn draw(&mut self) {
         let product = u128::from((self.words)()) * self.count as u128;
         self.current = usize::try_from(product >> 64).expect("below the count");

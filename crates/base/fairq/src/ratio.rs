@@ -7,16 +7,17 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, "the closest integer ratio of their
-//! bandwidths". The paper does not limit the size of the numbers.
+//! bandwidths"; the limit on the integers is ours.
 
 use core::num::NonZeroU8;
 
 const PARTS: u128 = 1_000_000_000;
 
-/// Returns an integer for each rate above 0; the lowest rate gets at most `lowest_max`.
+/// Returns one integer per rate, in proportion to the rates. Rates must be above 0; the lowest rate
+/// gets at most `lowest_max`.
 ///
-/// The integers minimise the largest relative error of any rate; ties select the smallest integers.
-/// Halves round up.
+/// The integers minimise the largest relative error of any rate; among equal errors, the smallest
+/// integers are returned. Halves round up.
 pub(crate) fn closest<const CAPACITY: usize>(
     rates: &[u64],
     lowest_max: NonZeroU8,
@@ -39,7 +40,7 @@ fn whole(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     (2 * u128::from(of_lowest) * rate + lowest) / (2 * lowest)
 }
 
-/// Returns the relative error of [`whole`] in units of 1 / [`PARTS`].
+/// Returns the relative error of the integer from [`whole`], in units of 1 / [`PARTS`].
 fn off(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let share = u128::from(of_lowest) * u128::from(rate);
     (whole(rate, lowest, of_lowest) * u128::from(lowest)).abs_diff(share) * PARTS / share

@@ -4,8 +4,8 @@
 //!   last winner 1      demand: 0, 1, 3      search order 2, 3, 0, 1      winner 3
 //! ```
 //!
-//! Source: Flich et al. 2001, section IV-A; Kwan et al. 1996, section 3.1; with all contending,
-//! Adiseshu, Parulkar and Varghese 1996, section 3.1.
+//! Source: Flich et al. 2001, section IV-A; Kwan et al. 1996, section 3.1; for the case that all
+//! contenders have demand, Adiseshu, Parulkar and Varghese 1996, section 3.1.
 
 use crate::error::check_count;
 use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};
@@ -23,7 +23,7 @@ impl RoundRobin {
         Self { count, next: 0 }
     }
 
-    /// Creates an arbiter from an untrusted `count`, at most [`CHANNELS_MAX`].
+    /// Creates an arbiter after checking that `count` is from 1 to [`CHANNELS_MAX`].
     pub const fn try_new(count: usize) -> Result<Self, SchedulerError> {
         match check_count::<CHANNELS_MAX>(count) {
             Ok(()) => Ok(Self::new(count)),
@@ -57,7 +57,7 @@ impl Rounds for RoundRobin {
 }
 
 impl Arbiter for RoundRobin {
-    // Called at every hop of every packet.
+    // Performance-critical: called at every hop of every packet.
     #[inline]
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
         let winner = match *ready.eligible() {

@@ -1,5 +1,5 @@
-//! Surplus round robin: a quantum of bytes per turn, overdrawn by the last packet and paid back in
-//! the next round.
+//! Surplus round robin: a quantum of bytes per turn, which the last packet may overdraw; the debt
+//! is paid back in the next round.
 //!
 //! ```text
 //!   quantum 500        round 1            round 2                  number of the next packet
@@ -16,8 +16,7 @@
 //! earliest channel's round. A channel behind the round is served until it has caught up; the round
 //! never goes back.
 //!
-//! Quanta change channel by channel, each at its own round; a channel with a quantum of 0 is
-//! excluded.
+//! A new quantum applies to one channel from a given round on; a quantum of 0 excludes the channel.
 //!
 //! Invariants: after `k` rounds, a channel has sent at least `k` quanta and exceeds them by less
 //! than one maximum-length packet (theorem 3.2 allows a deviation of one such packet and two quanta
@@ -46,12 +45,14 @@ pub struct SurplusRoundRobin<const CAPACITY: usize> {
 }
 
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
-    /// Creates a scheduler at round 1. Each channel's quantum must be at least the longest packet.
+    /// Creates a scheduler at round 1. Each channel's quantum must be at least the maximum packet
+    /// length.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         Self::starting_at(Round::FIRST, longest_bytes, quanta_bytes)
     }
 
-    /// Creates a scheduler like [`Self::new`], but starting at `round`.
+    /// Creates a scheduler like [`Self::new`], but at round `round`. @123 Returns the maximum
+    /// packet length in bytes.
     pub fn starting_at(
         round: Round,
         longest_bytes: u32,
@@ -119,7 +120,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// Announces a new quantum from the first round that the channel has not entered.
+    /// Announces a new quantum from the first round on that the channel has not entered.
     pub fn change_soon(
         &mut self,
         channel: usize,
@@ -140,8 +141,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.set_standing(channel, standing)
     }
 
-    /// Checks that the state can result from packets and from markers at most `rounds_max` rounds
-    /// away.
+    /// Checks that packets, and markers at most `rounds_max` rounds ahead of or behind the current
+    /// round, can lead to this state.
     pub fn is_sound(&self, rounds_max: u32) -> bool {
         let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
         let sound = |(channel, standing): (usize, &Standing)| {

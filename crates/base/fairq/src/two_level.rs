@@ -1,15 +1,15 @@
 //! InfiniBand's two arbitration tables, for high and low priority, with weighted slots.
 //!
 //! ```text
-//!   queue 15  above all
-//!   high   0:4 1:2        each slot in its turn: packets of its queue until its weight, in units of
+//!   queue 15  precedes both tables
+//!   high   0:4 1:2        each slot in turn sends packets of its queue until its weight, in units of
 //!   low    2:1 3:8 2:1    64 bytes, is used up
-//!   limit 2: two times 4,096 bytes of high priority, then a packet of low priority, and so on
+//!   limit 2: 2 x 4,096 bytes of high-priority packets, then one low-priority packet, and so on
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. OpenSM's manual also
-//! documents the limit's unit, 255 for no limit, 0 for a single packet, and the skipping of
-//! zero-weight slots.
+//! documents the unit of the limit, the limits 255 (none) and 0 (a single packet), and the skipping
+//! of zero-weight slots.
 //!
 //! Our choices where these texts are silent:
 //!
@@ -92,7 +92,8 @@ impl TwoLevelTables {
         Ok(Self { high, low, limit_units, left_units: units })
     }
 
-    /// Returns the bit mask of queues that can be served: those with a weight, and queue 15.
+    /// Returns the bit mask of queues that can be served: queues with a weight above 0, and queue
+    /// 15.
     pub const fn served(&self) -> u64 {
         self.high.served | self.low.served | 1 << FIRST_QUEUE
     }
@@ -125,7 +126,7 @@ struct Turns {
     served: u64,
     count: usize,
     current: usize,
-    /// Unused weight of the current slot in units of 64 bytes; its turn ends at 0 or below.
+    /// Unused weight of the current slot in units of 64 bytes; the turn ends at 0 or below.
     left_units: i64,
     slots: [Slot; SLOTS_MAX],
 }
@@ -203,7 +204,8 @@ mod tests {
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
 
-    /// Each packet costs 2 units: slot 0:3 sends two packets, 3 -> 1 -> -1.
+    /// Each packet costs 2 units, so a slot of queue 0 with weight 3 sends two packets (3 -> 1 ->
+    /// -1).
     #[test]
     fn packet_is_sent_while_any_weight_remains() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -221,7 +223,8 @@ mod tests {
     }
 
     /// The limit is 64 units. Packets of 2,048 bytes cost 32 units and packets of 2,049 bytes cost
-    /// 33: two are sent in either case. At 1,024 bytes (16 units), four are sent.
+    /// 33 units: two are sent in either case. Of packets with 1,024 bytes (16 units), four are
+    /// sent.
     #[test]
     fn high_priority_yields_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
@@ -232,8 +235,6 @@ mod tests {
         assert_eq!(order(&mut tables(), 1_024, [0b11; 8]), four);
     }
 
-    /// High priority uses up its limit of two packets and continues while low priority is idle; a
-    /// low-priority packet restores the limit.
     #[test]
     fn high_limit_is_consumed_while_low_priority_is_idle() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();

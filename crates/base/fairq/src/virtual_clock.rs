@@ -1,5 +1,5 @@
 //! VirtualClock: packets are stamped as if each queue had a private channel at its rate, and the
-//! smallest stamp is served first.
+//! packet with the smallest stamp is served first.
 //!
 //! ```text
 //!   stamp = max(arrival, stamp of the packet before it) + length / rate
@@ -9,8 +9,8 @@
 //! 1990, as used by the routers of Yum et al. 2002, section 3.
 //!
 //! Invariants: stamps in a queue increase; under backlog, if queue A needs time `t` per packet at
-//! its rate and queue B needs `t'`, B sends at most `ceil(t / t')` + 1 packets between two packets
-//! of A. Queues without a rate are served last, in order of arrival.
+//! its rate and queue B needs `t'`, B sends at most `ceil(t / t')` + 1 packets between two
+//! successive packets of A. Queues without a rate are served last, in order of arrival.
 
 use core::num::NonZeroU64;
 
@@ -45,7 +45,7 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// Returns the stamp of `head`, rounded to 1 ps; best effort gets the largest stamp.
+    /// Returns the stamp of `head`, rounded to 1 ps; best-effort packets get the largest stamp.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);
@@ -93,12 +93,11 @@ mod tests {
         let head = |arrival_ps| Head { length_bytes: 1_000, arrival_ps };
         let heads = [head(0), head(0), head(0)];
         let order: [_; 6] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[7], &heads)));
-        // Stamps in us: queue 0 at 1, 2, 3, 4; queue 1 at 2, 4. The lower queue wins a tie.
+        // Stamps in us: queue 0 has 1, 2, 3, 4 and queue 1 has 2, 4. The lower queue wins a tie.
         assert_eq!(order, [0, 0, 1, 0, 0, 1].map(Some));
         assert_eq!(arbiter.serve(&Ready::new(&[0b100], &heads)), Some(2));
 
-        // Queue 0 was idle until 10 us: its clock restarts at 10 us, without credit for the idle
-        // time.
+        // Queue 0 was idle until 10 us: its clock restarts there, without credit for the idle time.
         let later = [head(10_000_000), head(0), head(0)];
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[3], &later)));
         assert_eq!(order, [1, 1, 1, 0].map(Some));

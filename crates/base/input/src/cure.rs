@@ -1,8 +1,8 @@
 //! Suggested corrections for values of the wrong form.
 //!
 //! ```text
-//! [traffic]            a table for a list of tables:       write `[[traffic]]`
-//! length = "512 B"     a quantity for an alternative:      { fixed = "512 B" }
+//! [traffic]            a table instead of a list of tables:       write `[[traffic]]`
+//! length = "512 B"     a quantity instead of an alternative:      write `{ fixed = "512 B" }`
 //! ```
 
 use crate::deserialize::attempt;
@@ -11,7 +11,7 @@ use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Value, words};
 use serde::de::DeserializeOwned;
 
-/// Probe that a text key accepts but a quantity key refuses.
+/// Probe text, which is accepted by text keys but refused by quantity keys.
 const NO_QUANTITY: &str = "?";
 
 pub(crate) enum Cure {

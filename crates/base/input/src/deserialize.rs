@@ -26,7 +26,7 @@ pub(crate) fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, Fault> {
     T::deserialize(Reader(root)).map_err(|fault| place(fault, root))
 }
 
-/// Sets the fault's origin, unless known, to its faulty key or to `value`.
+/// Sets the fault's origin, unless known, to the origin of the faulty key or of `value`.
 fn place(fault: Fault, value: &Value) -> Fault {
     let key = match (&value.data, fault.unplaced_key()) {
         (Data::Table(table), Some(name)) => table.entry(name),
@@ -301,7 +301,7 @@ impl<'de> EnumAccess<'de> for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// Reads the parameters of an alternative, an empty table for a bare name.
+    /// Reads the parameters of an alternative; a bare name has an empty parameter table.
     fn parameters<T>(self, read: impl FnOnce(Reader<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let value = match self.content {
             Some(content) => content,

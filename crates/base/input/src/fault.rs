@@ -13,7 +13,7 @@ use std::fmt;
 pub(crate) struct Fault {
     kind: Kind,
     origin: Option<Origin>,
-    /// Path of the fault, innermost step first.
+    /// Path of the faulty key or value, innermost step first.
     path: Vec<Step>,
 }
 
@@ -74,7 +74,7 @@ impl Fault {
         }
     }
 
-    /// Reports a bare name as such, not as its empty parameter table.
+    /// Describes a bare name as such instead of as its empty parameter table.
     pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {
             *found = format!("only the name \"{name}\"");

@@ -8,10 +8,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// File named by a scenario.
+/// File to which a scenario refers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileRead {
-    /// Key that names the file, such as `topology.file`.
+    /// Key that holds the path, such as `topology.file`.
     pub key: String,
     /// Path of the file.
     pub path: String,
@@ -20,7 +20,7 @@ pub struct FileRead {
 }
 
 impl FileRead {
-    /// Reads the file named by `key`, together with its digest.
+    /// Reads the file to which `key` refers, and computes its digest.
     pub fn open(key: &str, path: &Path) -> io::Result<(Self, Vec<u8>)> {
         let bytes = fs::read(path)?;
         let path = path.display().to_string();

@@ -14,7 +14,7 @@ const KEY: &str = "format";
 /// Current format number.
 pub const FORMAT: u32 = 1;
 
-/// Returns the default format of files without a number.
+/// Returns the format of files without the key `format`.
 pub const fn present() -> u32 {
     FORMAT
 }

@@ -13,8 +13,7 @@
 //!
 //! Sources: TOML v1.1 (toml.io) without dates; the serde data model (serde.rs).
 //!
-//! Invariants: no text causes a panic; a failed override leaves the tree unchanged; a message has
-//! at most four lines.
+//! Invariants: no text causes a panic; a message has at most four lines.
 
 mod convert;
 mod cure;

@@ -15,7 +15,7 @@ pub struct OldName {
     pub what: &'static str,
     /// Former name.
     pub old: &'static str,
-    /// Current name. Paths differ from the former name only in the last step.
+    /// Current name. A path differs from the former path only in its last step.
     pub new: &'static str,
 }
 

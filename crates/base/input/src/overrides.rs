@@ -9,9 +9,9 @@
 //! traffic.0.length.fixed = 512 B        also if the file has another alternative, now replaced
 //! ```
 //!
-//! Missing tables and lists on the path are created. The last of several successive overrides
-//! applies. Simultaneous overrides, such as those of sweep axes, must not select two alternatives.
-//! Invariant: a failed override changes nothing.
+//! Missing tables and lists on the path are created. Of several successive overrides of a key, the
+//! last one applies. Simultaneous overrides, such as those of sweep axes, must not select different
+//! alternatives for one key. Invariant: a failed override leaves the tree unchanged.
 
 use crate::convert::Places;
 use crate::fault::Fault;
@@ -48,8 +48,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the dotted path with list entries given by index. Steps beyond the tree remain
-    /// unchanged.
+    /// Returns the dotted path with list entries given by index. Steps that do not exist in the
+    /// tree remain unchanged.
     pub fn placed(&self, path: &str) -> Result<String, InputError> {
         let origin = Origin::whole(words::clip(path.trim(), 80));
         let mut steps = steps_of(path, &origin)?;
@@ -137,7 +137,7 @@ impl Assignment<'_> {
         match &mut target.data {
             Data::Table(table) => self.put_in_table(depth, table, new),
             Data::Array(items) => self.put_in_list(depth, items, new),
-            // An alternative given as a bare name gets parameters or is replaced.
+            // The bare name of an alternative gets parameters or is replaced.
             Data::String(_) if matches!(step, Step::Name(_)) => {
                 let mut choice = Value::empty_table(self.origin.clone());
                 self.put(depth, &mut choice, new)?;

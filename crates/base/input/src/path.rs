@@ -12,7 +12,7 @@ const STEPS_MAX: usize = 64;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Name(String),
-    /// Index of a list entry, from 0. In a table, the key with these digits.
+    /// Index of a list entry, from 0; in a table, the key with these digits.
     Index(usize),
 }
 
@@ -72,7 +72,7 @@ fn first(text: &str) -> Result<(Step, &str), String> {
     }
 }
 
-/// Parses a bare step; only digits without leading zeros are an index.
+/// Parses a bare step; a number without leading zeros is an index.
 fn bare(name: &str) -> Step {
     match name.parse::<usize>() {
         Ok(index) if index.to_string() == name => Step::Index(index),

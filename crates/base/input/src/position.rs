@@ -25,7 +25,7 @@ impl<'a> Positions<'a> {
         Self { text, line_starts, characters_before }
     }
 
-    /// Returns the line and column of a byte offset, both from 1.
+    /// Returns the line and column of a byte offset, both 1-based.
     pub(crate) fn at(&self, offset: usize) -> (u32, u32) {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start <= offset);
@@ -68,7 +68,8 @@ mod tests {
         assert_eq!(positions.at(5), (1, 6));
         assert_eq!(positions.at(6), (2, 1));
         assert_eq!(positions.at(8), (2, 2));
-        // Before the comment: 5 characters, 1,000 characters, the quote and a space.
+        // In the line before the comment: 5 characters, 1,000 characters, the closing quote and a
+        // space.
         assert_eq!(positions.at(text.find('#').unwrap()), (2, 5 + 1_000 + 2 + 1));
         assert_eq!(positions.at(text.len()), (3, 1));
         assert_eq!(positions.at(text.len() + 9), (3, 1));

@@ -16,10 +16,10 @@ pub trait Scenario: DeserializeOwned {
     /// Whether files may have the key `format`.
     const HAS_FORMAT: bool = false;
 
-    /// Example values of required keys, shown when a key is missing.
+    /// Required keys with example values, shown when a key is missing.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
-    /// Default names of unnamed list entries, for each list key.
+    /// Lists whose unnamed entries get a default name, as (list key, name).
     const UNNAMED: &'static [(&'static str, &'static str)] = &[];
 
     /// Renamed keys and values. A scenario that uses an old name is refused before it is read.
@@ -55,8 +55,8 @@ impl Change {
     }
 }
 
-/// Overrides applied in order, the seed last. Among several texts for a key, the last one applies;
-/// consecutive values apply together and must not contradict each other.
+/// Overrides applied in order, the seed last. Of several texts for a key, the last one applies;
+/// consecutive values are set together and must not contradict one another.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// Changes in order of application.
@@ -129,7 +129,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder.to_path_buf(), digest.to_owned(), &Overrides::default())
     }
 
-    /// Reads the scenario embedded at `path` in another file.
+    /// Reads the scenario embedded in another file at the key `path`.
     pub fn within(tree: &Tree, path: &str, folder: &Path) -> Result<Self, InputError> {
         let missing = || InputError::at(tree, path, "there is no scenario");
         let root = tree.get(path).cloned().ok_or_else(missing)?;

@@ -6,8 +6,8 @@ use strsim::damerau_levenshtein;
 ///
 /// Case is ignored, and `-` equals `_`. Names are similar if at most one character in three must be
 /// inserted, deleted, replaced or swapped with its neighbour (Damerau-Levenshtein distance), or if
-/// one name starts with the other and has at least three characters. The first of equally close
-/// names is returned.
+/// one name starts with the other and has at least three characters. Among equally close names, the
+/// first is returned.
 pub fn nearest<'a, S>(found: &str, known: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
 where
     S: AsRef<str> + ?Sized + 'a,

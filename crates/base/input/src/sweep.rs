@@ -22,11 +22,11 @@ pub struct SweepFile {
     pub format: u32,
     /// Title of the sweep.
     pub title: Option<String>,
-    /// Base scenario: a file name, or the name of an example.
+    /// Base scenario: file name or example name.
     pub base: Option<String>,
     /// Base scenario embedded in the sweep file.
     pub scenario: Option<Map<String, Value>>,
-    /// Seed that determines the seeds of all replications.
+    /// Seed from which the seeds of all replications derive.
     #[serde(default = "one", deserialize_with = "seed")]
     pub seed: u64,
     /// Runs per grid point.
@@ -60,10 +60,10 @@ pub struct SweepAxis {
     /// Keys and factors: each key is set to the axis value times its factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Keyed<Number>>,
-    /// Keys that vary in step, each with its own list or range of values.
+    /// Keys that vary in step, each with a separate list or range of values.
     #[serde(skip_serializing_if = "Option::is_none")]
     zip: Option<Keyed<Values>>,
-    /// Named alternatives, each with its changes by dotted path.
+    /// Named alternatives, each with changes by dotted path.
     #[serde(skip_serializing_if = "Option::is_none")]
     choices: Option<Keyed<Map<String, Value>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ impl SweepFile {
     /// Reads and checks a sweep file.
     ///
     /// # Errors
-    /// The file has a later format, a key has a wrong type, or an axis is inconsistent.
+    /// The file is of a later format, a key has a wrong type, or an axis is inconsistent.
     pub fn read(tree: &Tree) -> Result<Self, InputError> {
         format::require_present(tree)?;
         let file: Self = tree.read()?;

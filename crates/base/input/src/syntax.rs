@@ -12,11 +12,12 @@ use crate::{InputError, Origin, words};
 use toml::Spanned;
 use toml::de::{DeTable, Error};
 
-/// Maximum length of the excerpt of a long line, and of its part before the error, in characters.
+/// Maximum length in characters of the excerpt of a long line, and of the part before the error.
 const EXCERPT_CHARACTERS: usize = 72;
 const EXCERPT_CHARACTERS_BEFORE: usize = 40;
 
-/// Parts of parser messages, with our wording and the expected text. The first match applies.
+/// Fragments of parser messages, each with our wording and the expected text. The first match
+/// applies.
 const SENTENCES: [(&str, &str, &str); 20] = [
     ("key with no value", "a key stands alone", "`=` and a value after it"),
     ("unquoted keys cannot be empty", "a key is missing", ""),
@@ -72,7 +73,7 @@ fn explain(source: &str, text: &str, slip: &Error) -> InputError {
     let (message, expected) = sentence(what, at, wanted);
     let expected = Some(expected).filter(|expected| !expected.is_empty());
     match start(slip) {
-        // The comma belongs after the last value, often a line or more above.
+        // The comma is missing after the preceding value, often on an earlier line.
         Some(start) if what.starts_with("missing comma") => {
             let written = text.get(..start).map_or(start, |before| before.trim_end().len());
             error(source, text, written, message, expected)

@@ -55,7 +55,8 @@ impl Tree {
         self.get(path).map(|value| value.origin.clone())
     }
 
-    /// Returns the line of the value at a dotted path, or of its nearest enclosing value if absent.
+    /// Returns the line of the value at a dotted path, or of its nearest enclosing value if it does
+    /// not exist.
     pub fn line(&self, path: &str) -> Option<u32> {
         self.nearest_origin(&path::parse(path).unwrap_or_default()).line
     }

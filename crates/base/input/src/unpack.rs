@@ -1,6 +1,6 @@
 //! Decompression of gzip (RFC 1952) and xz (.xz file format 1.2).
 //!
-//! The unpacked size and the memory are bounded, because a few bytes can expand to fill a disk.
+//! The unpacked size and the memory use are bounded, because a few bytes can expand to fill a disk.
 
 use crate::InputError;
 use flate2::read::MultiGzDecoder;
@@ -28,7 +28,7 @@ const OTHERS: [(usize, &[u8], &str); 5] = [
 
 const ENDINGS: [&str; 2] = ["gz", "xz"];
 
-/// Returns the contents of a possibly compressed file. Errors refer to the file as `name`.
+/// Returns the contents of a file, decompressed if necessary. Errors refer to the file as `name`.
 pub fn unpack<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, InputError> {
     unpack_within(name, bytes, BYTES_MAX)
 }

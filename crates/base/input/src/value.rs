@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub struct Origin {
     /// File name, or an override such as `--set traffic.0.load=0.4`.
     pub source: Arc<str>,
-    /// Line number, from 1; `None` without a line.
+    /// 1-based line number; `None` if the origin has no line.
     pub line: Option<u32>,
-    /// Column number, from 1, in characters; `None` without a column.
+    /// 1-based column number in characters; `None` if the origin has no column.
     pub column: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Origin {
 pub struct Value {
     /// Contents of the value.
     pub data: Data,
-    /// Position of the value; for a table, of its heading.
+    /// Position of the value, or of the heading of a table.
     pub origin: Origin,
 }
 
@@ -66,7 +66,7 @@ pub struct Table {
     pub(crate) overridden: Overridden,
 }
 
-/// Indices of the table entries set in the most recent round of overrides, including replaced
+/// Indices of the table entries that the most recent overrides set, including replaced
 /// alternatives.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
@@ -106,8 +106,8 @@ impl Table {
         Self { entries, overridden: Overridden::default() }
     }
 
-    /// Returns the candidate entries of a table that selects an alternative: those set by the
-    /// latest overrides, otherwise all.
+    /// Returns the entries of a table that may select an alternative: the entries set by the latest
+    /// overrides, or all entries without overrides.
     pub(crate) fn alternatives(&self) -> Vec<&Entry> {
         match &*self.overridden.places {
             [] => self.entries.iter().collect(),

@@ -1,8 +1,8 @@
 //! Event queue with a total order.
 //!
 //! Events are ordered by time, then by (phase, component, port, lane): event types declare their
-//! variants in phase order and their fields in key order. Equal events are identical, so that the
-//! scheduling order has no effect.
+//! variants in phase order and their fields in key order. Events that compare equal are identical,
+//! so the scheduling order has no effect.
 
 use crate::Time;
 use std::cmp::Reverse;

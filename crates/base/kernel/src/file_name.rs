@@ -6,8 +6,7 @@ use std::borrow::Cow;
 
 /// Name of an input file, relative to the scenario.
 ///
-/// Its JSON Schema is marked `x-file`, so that all input files of a scenario can be found by
-/// schema.
+/// Its JSON Schema is marked `x-file`, so that programs can find all input files of a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FileName(String);

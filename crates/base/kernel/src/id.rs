@@ -1,4 +1,4 @@
-//! Typed indices, which keep ids of different kinds apart.
+//! Typed indices, which prevent confusion of different kinds of ids.
 
 /// Declares a `u32` index type with `new`, `index` and `first`.
 #[macro_export]
@@ -9,12 +9,12 @@ macro_rules! id_type {
         pub struct $name(u32);
 
         impl $name {
-            /// Returns the id with position `index`. Panics beyond 32 bits.
+            /// Returns the id with index `index`. Panics beyond 32 bits.
             pub fn new(index: usize) -> Self {
                 Self(u32::try_from(index).expect("an id fits 32 bits"))
             }
 
-            /// Returns the position of this id.
+            /// Returns the index of this id.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -27,7 +27,7 @@ macro_rules! id_type {
     };
 }
 
-/// Declares an index type with `new` and `index` only, whose `Option` also takes 32 bits.
+/// Declares an index type with only `new` and `index`, whose `Option` also occupies 32 bits.
 #[macro_export]
 macro_rules! optional_id_type {
     ($(#[$doc:meta])* $name:ident) => {
@@ -36,14 +36,14 @@ macro_rules! optional_id_type {
         pub struct $name(::core::num::NonZeroU32);
 
         impl $name {
-            /// Returns the id with position `index`. Panics beyond 32 bits.
+            /// Returns the id with index `index`. Panics beyond 32 bits.
             pub fn new(index: usize) -> Self {
                 let number = u32::try_from(index).ok().and_then(|index| index.checked_add(1));
                 let number = number.and_then(::core::num::NonZeroU32::new);
                 Self(number.expect("an id fits 32 bits"))
             }
 
-            /// Returns the position of this id.
+            /// Returns the index of this id.
             pub const fn index(self) -> usize {
                 self.0.get() as usize - 1
             }

@@ -54,7 +54,8 @@ impl ByteTime {
         if span == Span::ZERO {
             return 0;
         }
-        // of(k) < span is equivalent to k many_ps / 64 KiB < span - 1/2.
+        // With `k` the number of bytes, of(k) < span is equivalent to k x `many_ps` / 64 KiB < span
+        // - 1/2.
         let odd = 2 * span.as_ps() - 1;
         if let (Some(halves), Some(many)) =
             (odd.checked_mul(MANY_BYTES), self.many_ps.checked_mul(2))
@@ -154,11 +155,12 @@ mod tests {
     #[test]
     fn byte_times_are_exact_to_half_a_picosecond() {
         let fdr = Rate::from_bytes_per_second(6_818_181_818).byte_time();
-        // 146.666... ps per byte, 9,611,947 ps for 64 KiB: 733.33, 600,746.69.
+        // At 146.666... ps per byte, 64 KiB take 9,611,947 ps, 5 bytes 733.33 ps and 4,096 bytes
+        // 600,746.69 ps.
         assert_eq!([0, 1, 5, 4_096].map(|bytes| fdr.of(bytes).as_ps()), [0, 147, 733, 600_747]);
         let ndr = Rate::from_bytes_per_second(50_000_000_000).byte_time();
         assert_eq!(ndr.of(4_122), Span::from_ps(82_440));
-        // The product exceeds 64 bits: 2^32 bytes at 1 kB/s.
+        // The product of 2^32 bytes and their time at 1 kB/s exceeds 64 bits.
         let slow = Rate::from_bytes_per_second(1_000).byte_time();
         assert_eq!(slow.of(1 << 32), Span::from_ps((1 << 32) * 1_000_000_000));
         assert!((fdr.byte_ps() - 146.667).abs() < 1e-3);

@@ -134,7 +134,7 @@ impl Stream {
         product
     }
 
-    /// Draws an exponentially distributed number.
+    /// Draws an exponentially distributed number with mean `mean`.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
@@ -173,7 +173,7 @@ impl Stream {
     }
 }
 
-/// Random draws by number, independent of which other draws are made.
+/// Random draws identified by number, independent of the order and number of other draws.
 ///
 /// A draw is the SplitMix64 finalizer (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
 /// Generators", OOPSLA 2014) of the key advanced by `number` + 1 golden-ratio steps.
@@ -188,7 +188,7 @@ impl Counted {
         Self { key: Stream::new(seed, name, purpose).bits() }
     }
 
-    /// Derives a separate set of draws, for a virtual lane for example.
+    /// Derives a separate set of draws, for example for a virtual lane.
     #[must_use]
     pub const fn of(self, number: u64) -> Self {
         Self { key: self.bits(number) }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn counted_draws_depend_only_on_their_number() {
-        // Published by the authors of SplitMix64 for seed 1234567.
+        // Values published by the authors of SplitMix64 for seed 1234567.
         let published = Counted { key: 1_234_567 };
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
         assert_eq!([0, 1].map(|number| published.bits(number)), expected);
@@ -245,7 +245,7 @@ mod tests {
         for number in 0..30_000 {
             counts[usize::try_from(draws.below(number, 3)).expect("below 3")] += 1;
         }
-        // The limit is six standard deviations of 30,000 draws with probability 1/3.
+        // The limit is six standard deviations of a count among 30,000 draws with probability 1/3.
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 490), "{counts:?}");
     }
 

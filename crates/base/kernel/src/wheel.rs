@@ -17,7 +17,8 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4_096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// Number of slots, or of events, after which the slot width is reviewed.
+/// Number of slots after which the slot width is reviewed; [`REVIEW_EVENTS`] events also cause a
+/// review.
 const REVIEW_SLOTS: u32 = 4_096;
 const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 
@@ -28,7 +29,7 @@ pub struct Wheel<E> {
     shift: u32,
     /// Number of the current slot: its start time >> `shift`.
     slot: u64,
-    /// Events in the current and earlier slots, in descending order.
+    /// Events in the current and earlier slots, latest first.
     current: Vec<(u64, E)>,
     heads: Box<[u32; SLOTS]>,
     occupied: [u64; WORDS],
@@ -231,7 +232,7 @@ impl<E: Ord + Copy> Wheel<E> {
         (self.turned_slots, self.turned_events, self.turned_far) = (0, 0, 0);
         let shift = match mean {
             0..=1 if self.shift < 40 && self.len > 64 => self.shift + 1,
-            // Narrower slots are to hold 4 to 8 events on average.
+            // Aims at 4 to 8 events per slot on average.
             8.. if !is_far => self.shift.saturating_sub(mean.ilog2() - 2).max(4),
             _ => return,
         };
@@ -245,8 +246,7 @@ impl<E: Ord + Copy> Wheel<E> {
             all.append(&mut self.current);
         }
         all.extend(self.far.drain().map(|Reverse(event)| event));
-        // The current slot must hold the earliest event, since no later event may precede this
-        // slot.
+        // The wheel restarts at the slot of the earliest event.
         let earliest = all.iter().map(|(time, _)| *time).min().unwrap_or(now);
         self.shift = shift;
         self.slot = earliest >> shift;

@@ -8,11 +8,12 @@
 //!
 //! The residual `y_i` is the sum of section `i` minus the sum expected from the overall mean.
 
-/// Threshold of `U²`, undercut by 0.1 % of independent residual series.
+/// Threshold of `U²`; 0.1 % of independent residual series lie below it.
 const EDGES_ALONE: f64 = 0.0142;
-/// Squared standard error of edges divided by the variance of the cumulative residuals.
+/// Squared standard error caused by section edges, divided by the variance of the cumulative
+/// residuals.
 const EDGES_VARIANCES: f64 = 6.0;
-/// Smallest `b` for the closed form, which loses digits below it.
+/// Smallest `b` for the closed form, which loses precision for smaller values.
 const SKEWNESS_SMALL: f64 = 1e-4;
 
 /// Returns the half-width of the confidence interval for skewed data, in standard errors; `point`
@@ -26,8 +27,8 @@ const SKEWNESS_SMALL: f64 = 1e-4;
 ///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
 /// ```
 ///
-/// Half the interval's length is used on either side of the mean. For small `b`, it exceeds
-/// Student's quantile by `b^2 (4 t + 20/3 t^3)`.
+/// The half-width is half the length of this interval. For small `b`, it exceeds Student's quantile
+/// by `b^2 (4 t + 20/3 t^3)`.
 pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     let b = (skewness(residuals) / (6.0 * count(residuals).sqrt())).abs();
     if b < SKEWNESS_SMALL {
@@ -46,7 +47,8 @@ fn skewness(residuals: &[f64]) -> f64 {
     if variance > 0.0 { moment(3.0) / (variance * variance.sqrt()) } else { 0.0 }
 }
 
-/// Returns the ratio's 95 % half-width if only section edges cause variation, otherwise `None`.
+/// Returns the half-width of the ratio's confidence interval if only section edges cause variation,
+/// otherwise `None`. `over` is the sum of the divisors and `point` Student's quantile.
 ///
 /// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the
 /// variance `V` of the cumulative residuals divided by the sum of squared residuals. For
@@ -59,10 +61,11 @@ fn skewness(residuals: &[f64]) -> f64 {
 /// With edges alone, the cumulative residuals stay bounded and `U²` is about `1 / 2k`, which is
 /// detected for `k` >= 45.
 ///
-/// The error then comes from the first and the last boundary alone. The count of a sender with a
-/// constant period deviates by a sawtooth with a variance of 1/12 message². The mean squared
-/// difference between two boundaries is at most 1/4, or three such variances. We use twice this
-/// value, since the test can miss random contributions of that size.
+/// The error of the ratio then comes from the first and the last boundary alone. The message count
+/// of a sender with a constant period deviates from its mean by a sawtooth with a variance of 1/12
+/// message². The mean squared difference between two boundaries is at most 1/4 message², or three
+/// times this variance. We use twice this maximum, since the test can miss random contributions of
+/// equal size.
 pub(crate) fn edges_half_width(residuals: &[f64], over: f64, point: f64) -> Option<f64> {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let mut sum = 0.0;
@@ -111,8 +114,8 @@ mod tests {
 
     const SERIES: usize = 4_000;
 
-    /// Percentages of 64-section series whose corrected and Student's 95 % intervals contain
-    /// `mean`.
+    /// Returns the percentages of 64-section series whose corrected and Student's 95 % intervals
+    /// contain `mean`.
     fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
         let mut held = [0_u32; 2];
         for _ in 0..SERIES {
@@ -159,7 +162,7 @@ mod tests {
     fn interval_without_skewness_uses_student_t() {
         assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
         assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
-        // The skewness is about 3/2 e, so that `b` lies on either side of the limit.
+        // The skewness is about 3/2 e, so `b` lies below and above `SKEWNESS_SMALL`.
         let small = |e: f64| [-1.0, 1.0 + e, -e].repeat(10);
         for e in [1e-4, 1e-3, 3e-3] {
             let b = skewness(&small(e)) / 6.0 / 30.0_f64.sqrt();
@@ -214,8 +217,8 @@ mod tests {
 
     #[test]
     fn intervals_cover_any_mix_of_edge_and_random_effects() {
-        // The series range from independent values to edges alone; undecided tests are the worst
-        // case.
+        // The series range from independent values (0.0) to pure edge effects (1.0). Coverage is
+        // worst in between, if the test can decide either way.
         for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
             let mut uniform = Uniform(seed);
             let [corrected, plain] = held(0.0, || moving_average(&mut uniform, share));
@@ -229,7 +232,7 @@ mod tests {
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
         assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
         assert_eq!(edges_half_width(&[0.0; 20], 20.0, 2.0), Some(0.0), "nothing varies");
-        // Sixteen sections are too few to tell edges from chance.
+        // Sixteen sections are too few to distinguish edge effects from chance.
         assert_eq!(edges_half_width(&residuals[..16], 16.0, 2.0), None);
     }
 
@@ -250,7 +253,8 @@ mod tests {
 
     #[test]
     fn narrow_interval_of_constant_senders_covers_the_mean() {
-        // Sixteen senders with a period of 1 are measured in sections of random length.
+        // In each series, sixteen senders with a period of 1 are measured in sections of a random
+        // length from 1 to 3.
         let mut uniform = Uniform(11);
         let (mut held, mut corrected, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
         for _ in 0..500 {
@@ -277,7 +281,8 @@ mod tests {
             widths[1] += plain / 500.0;
         }
         assert!(held >= 490, "{held} of 500");
-        // Section lengths close to a multiple of the period make edges resemble a random walk.
+        // Edge effects resemble a random walk if the section length is close to a multiple of the
+        // period.
         assert!(corrected >= 300, "{corrected} of 500 are told");
         let [ratio, plain] = widths.map(|width| width / f64::sqrt(squares));
         assert!((2.0..=6.0).contains(&ratio), "{ratio} errors, Student's {plain}");

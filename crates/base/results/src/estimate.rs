@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       two sections per batch for 40 to 59 sections, three
-//!   batches    |     1     |   2   |   3   | ...       for 60 to 79; the rest joins the first batch
+//!   batches    |     1     |   2   |   3   | ...       for 60 to 79; the remainder joins the first batch
 //! ```
 //!
 //! Every mean is a ratio of sums, such as latency over messages. With sums `S_i` over `N_i` in
@@ -21,8 +21,8 @@
 //! [`Estimate::of_sections`] applies two corrections:
 //!
 //! - **Skewness.** If the mean of skewed data is low by chance, so is its standard error. Half the
-//!   length of Willink's interval replaces `t` ([`skewed_point`]), with the skewness of the section
-//!   residuals, up to three times as many as batches.
+//!   length of Willink's interval replaces `t` ([`skewed_point`]), with the skewness computed from
+//!   section residuals, which are up to three times as numerous as batches.
 //! - **Edges.** With constant arrivals and fixed destinations, for example, only the messages cut
 //!   off by section edges vary. The sum of all residuals then has the variance of two edges
 //!   ([`edges_half_width`]).
@@ -79,8 +79,8 @@ impl Estimate {
         Some(Self { mean, half_width })
     }
 
-    /// Estimates the function `of` of the sums of many parties, with the jackknife interval. `sums`
-    /// returns each party's sum over a range of sections; sums must not be negative.
+    /// Estimates `of(sums)`, a function of one sum per party, with the jackknife interval. `sums`
+    /// returns all parties' sums over a range of sections; sums must not be negative.
     pub fn by_jackknife(
         sections: usize,
         sums: impl Fn(Range<usize>) -> Vec<f64>,
@@ -88,7 +88,7 @@ impl Estimate {
     ) -> Option<Self> {
         let whole = sums(0..sections);
         let mean = of(&whole)?;
-        // Only one batch's sums are held at a time, since there may be many parties.
+        // Holds the sums of only one batch at a time, since there may be many parties.
         let without = |batch: Range<usize>| {
             let own = sums(batch);
             own.iter().any(|sum| *sum > 0.0).then(|| {
@@ -135,8 +135,8 @@ fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the half-width from the values without one batch each; `None` for too few batches or an
-/// undefined value.
+/// Returns the jackknife half-width from values that each omit one batch; `None` for too few
+/// batches or an undefined value.
 fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     let degrees = degrees(without.len())?;
     let without: Vec<f64> = without.iter().copied().collect::<Option<_>>()?;
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn twenty_equal_batches_give_the_student_t_interval() {
-        // Variance 20 x 100 / 19, standard error sqrt(100 / 19); negative lag-1 correlation and
-        // zero skewness widen nothing.
+        // The batch means have a variance of 20 x 100 / 19, so the standard error is sqrt(100 /
+        // 19). The negative lag-1 correlation and zero skewness do not widen the interval.
         let sums = (0..20).map(|index| if (index + 1) % 4 < 2 { 90.0 } else { 110.0 });
         let sections = each(sums, 1.0);
         let estimate = Estimate::of_sections(&sections).unwrap();
@@ -227,8 +227,9 @@ mod tests {
 
     #[test]
     fn ratio_estimate_weights_batches_by_size() {
-        // Mean (190 + 228) / 38 = 11. Residuals: nineteen of -1 and one of +19; squares 19 + 361 =
-        // 380; 380 / 19 / 20 = 1; mean(N) = 1.9.
+        // Mean: (190 + 228) / (19 + 19) = 11. Residuals: 19 of 10 - 11 = -1 and one of 228 - 19 x
+        // 11 = 19, with a sum of squares of 19 + 361 = 380. Squared standard error of the sum: 380
+        // / 19 / 20 = 1. Mean divisor: 38 / 20 = 1.9.
         let mut sections = each([10.0; 19], 1.0);
         sections.push(Ratio { sum: 228.0, over: 19.0 });
         let estimate = Estimate::of_sections_to(&sections, student_t).unwrap();
@@ -238,8 +239,9 @@ mod tests {
 
     #[test]
     fn correlated_batches_widen_the_interval() {
-        // Of 19 products of neighbours, 18 are +100 and one is -100; all 20 squares are 100. Hence
-        // r = 17 / 20, and the interval grows by sqrt(37 / 3).
+        // Of the 19 products of successive residuals, 18 are +100 and one is -100; all 20 squares
+        // are 100. Hence r = 17 / 20, and the interval grows by sqrt((1 + r) / (1 - r)) = sqrt(37 /
+        // 3).
         let sections = each((0..20).map(|index| if index < 10 { 90.0 } else { 110.0 }), 1.0);
         let half_width = Estimate::of_sections(&sections).unwrap().half_width.unwrap();
         let expected = 2.093_024_054_408_263 * (100.0_f64 / 19.0).sqrt() * (37.0_f64 / 3.0).sqrt();
@@ -281,9 +283,9 @@ mod tests {
 
     #[test]
     fn jackknife_half_width_includes_the_bias() {
-        // Without one batch, the square is 39^2 or 37^2, on average 1,445. The bias is
-        // 19 x (1,600 - 1,445). Deviations alternate between 19 x -76 and 19 x 76: the standard
-        // error is 19 x 76 / sqrt(19).
+        // The squared total is 40^2 = 1,600; without one batch, it is 39^2 or 37^2, on average
+        // 1,445. The bias is 19 x (1,600 - 1,445). Deviations alternate between 19 x -76 and 19 x
+        // 76, so the standard error is 19 x 76 / sqrt(19).
         let sections: Vec<Vec<f64>> =
             (0..20).map(|index| vec![if index % 2 == 0 { 1.0 } else { 3.0 }]).collect();
         let found = jackknife_of(&sections, |sums| Some(sums[0] * sums[0])).unwrap();

@@ -8,11 +8,12 @@
 //! ```
 //!
 //! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4). Beyond a
-//! thousand degrees, the expansion around the normal distribution (26.7.5) is accurate to ten digits.
+//! thousand degrees of freedom, the expansion around the normal distribution (26.7.5) is accurate
+//! to ten digits.
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The 97.5 % quantile of the normal distribution.
+/// 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 /// Upper bound of the search, above `student_t(1)`.
 const HIGHEST: f64 = 13.0;
@@ -32,8 +33,9 @@ pub fn student_t(degrees: u32) -> f64 {
 /// Returns the value that Student's t exceeds with probability `chance`, below 1/2. Infinite for
 /// zero degrees of freedom.
 ///
-/// Above a thousand degrees, the value for a thousand is used, which is less than 1 % larger. With
-/// one degree, cancellation in the arcsine causes a relative error of 3e-6 at a chance of 1e-6.
+/// Above a thousand degrees of freedom, the value for a thousand is used, which is less than 1 %
+/// larger. With one degree of freedom, cancellation in the arcsine causes a relative error of 3e-6
+/// at a chance of 1e-6.
 #[must_use]
 pub fn student_t_beyond(degrees: u32, chance: f64) -> f64 {
     debug_assert!(chance > 0.0 && chance < 0.5, "a tail of the distribution");
@@ -87,12 +89,12 @@ mod tests {
 
     #[test]
     fn student_t_of_few_degrees_matches_closed_forms() {
-        // One degree is the Cauchy distribution: tan(0.475 pi).
+        // One degree of freedom is the Cauchy distribution: t = tan(0.475 pi).
         let cauchy = libm::tan(0.475 * std::f64::consts::PI);
         assert!((student_t(1) - cauchy).abs() < 1e-9);
-        // Two degrees: t / sqrt(2 + t²) = 0.95, hence t = 0.95 sqrt(2 / (1 - 0.95²)).
+        // Two degrees of freedom: t / sqrt(2 + t²) = 0.95, hence t = 0.95 sqrt(2 / (1 - 0.95²)).
         assert!((student_t(2) - 0.95 * (2.0_f64 / 0.0975).sqrt()).abs() < 1e-12);
-        // Four degrees: sin a (1 + cos²a / 2) = 0.95; with s = sin a, 3 s - s³ = 1.9.
+        // Four degrees of freedom: sin a (1 + cos²a / 2) = 0.95; with s = sin a, 3 s - s³ = 1.9.
         let sine = (4.0 / student_t(4) / student_t(4) + 1.0).sqrt().recip();
         assert!((3.0 * sine - sine * sine * sine - 1.9).abs() < 1e-12);
         assert!(student_t(0).is_infinite());
@@ -120,7 +122,7 @@ mod tests {
             let usual = student_t(degrees);
             assert!((student_t_beyond(degrees, 0.025) - usual).abs() < 1e-9);
         }
-        // Two degrees: the tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
+        // Two degrees of freedom: the tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
         for chance in [1e-4, 1e-6] {
             let t = student_t_beyond(2, chance);
             assert!(((1.0 - t / (2.0 + t * t).sqrt()) / 2.0 / chance - 1.0).abs() < 1e-6);

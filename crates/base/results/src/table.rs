@@ -24,7 +24,7 @@ pub enum ColumnData {
     Reals(Vec<f64>),
     /// Texts, dictionary-encoded.
     Words {
-        /// Index in `values` of each row.
+        /// For each row, the index of its text in `values`.
         codes: Vec<u32>,
         /// Distinct texts.
         values: Vec<String>,
@@ -120,7 +120,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds a column of real numbers; `None` is missing.
+    /// Adds a column of real numbers; `None` marks a missing value.
     pub fn known(
         self,
         name_and_unit: (&'static str, &'static str),
@@ -143,7 +143,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, ""), meaning, data)
     }
 
-    /// Adds a text column, possibly with all texts different.
+    /// Adds a text column, with any number of distinct texts.
     pub fn texts(
         self,
         name: &'static str,

@@ -14,11 +14,13 @@
 //!
 //! and is nearly normal for ten or more values (H. B. Mann, "Nonparametric tests against trend",
 //! Econometrica 13, 1945; M. G. Kendall, "Rank Correlation Methods", 4th ed., 1975, chapters 4 and
-//! 5). As only ranks count, a burst weighs no more than other values. The slope estimator is by P. K.
-//! Sen ("Estimates of the regression coefficient based on Kendall's tau", Journal of the American
-//! Statistical Association 63, 1968). Serial correlation makes false positives more frequent.
+//! 5). The test uses only ranks, so a burst weighs no more than other values. The slope estimator
+//! is by P. K. Sen ("Estimates of the regression coefficient based on Kendall's tau", Journal of
+//! the American Statistical Association 63, 1968). Serial correlation makes false positives more
+//! frequent.
 
-/// The 99.5 % quantile of the normal distribution: 1 % false positives for independent values.
+/// 99.5 % quantile of the normal distribution, for 1 % false positives among series of independent
+/// values.
 const NORMAL: f64 = 2.575_829_303_548_901;
 /// Minimum number of values for a nearly normal `S` (Kendall).
 const VALUES_MIN: usize = 10;
@@ -85,8 +87,8 @@ mod tests {
 
     #[test]
     fn trend_statistic_matches_the_formula() {
-        // Seven of ten pairs rise, two fall (3 to 2, 4 to 3) and one is level: S = 5. With one tie,
-        // the variance is (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18.
+        // Of ten pairs, seven rise, two fall (3 to 2 and 4 to 3) and one is level: S = 5. With one
+        // tie, the variance is (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18.
         let expected = 4.0 / (282.0_f64 / 18.0).sqrt();
         assert!((z_of(&[1.0, 3.0, 2.0, 4.0, 3.0]) - expected).abs() < 1e-12);
         assert!((z_of(&[3.0, 4.0, 2.0, 3.0, 1.0]) + expected).abs() < 1e-12);

@@ -1,16 +1,16 @@
 //! Measures the CPU cost per packet at both ends of a stripe over 8 channels.
 //!
 //! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of
-//! JSON. Packets arrive in batches with the maximum skew: the last channel first.
+//! JSON. Packets arrive in batches with the maximum skew: those of the last channel arrive first.
 //!
 //! | mode | work per packet |
 //! |---|---|
-//! | `none` | draws its length and moves it through a channel's queue: the overhead of the bench |
+//! | `none` | draws a packet length and moves the packet through a channel's queue: the overhead of the benchmark |
 //! | `select` | chooses and charges a channel at one end |
 //! | `path` | chooses a channel, receives the packet and delivers it in order |
 //! | `pipe` | `path` with all markers and reports between the ends |
 //! | `guaranteed` | `pipe` in guaranteed order, with tags |
-//! | `daemon` | free order with all features: BBR per channel, windows and pacing, reports every millisecond, retransmission buffers, serialized tags and messages |
+//! | `daemon` | free order with all features: BBR per channel, windows and pacing, reports every millisecond, retransmission buffers, serialized tags and control messages |
 
 use gingham_bench::timed;
 use gingham_fairq::{Causal, SurplusRoundRobin};

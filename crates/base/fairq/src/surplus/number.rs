@@ -29,7 +29,7 @@ impl Round {
         self.plus(1)
     }
 
-    /// Returns the round `rounds` later.
+    /// Returns the round that is `rounds` rounds later.
     #[must_use]
     pub const fn plus(self, rounds: u32) -> Self {
         Self(self.0.wrapping_add(rounds))
@@ -40,8 +40,7 @@ impl Round {
         self.ahead_of(other) > 0
     }
 
-    /// Returns the number of rounds by which this round is ahead of `other`; negative if it is
-    /// behind.
+    /// Returns how many rounds this round is ahead of `other`; negative if it is behind.
     pub const fn ahead_of(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0).cast_signed()
     }

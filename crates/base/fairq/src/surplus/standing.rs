@@ -6,10 +6,10 @@
 //!                             in                   out
 //! ```
 //!
-//! Quantum changes and excluded channels extend the paper.
+//! Quantum changes and excluded channels are our extensions of the paper.
 //!
 //! Invariants: the deficit ranges from 1 to the quantum, and is 0 while the channel is excluded; an
-//! announced change applies to a later round than the next packet.
+//! announced change applies to a round after the next packet's.
 
 use crate::{Number, Round};
 
@@ -45,7 +45,7 @@ impl Standing {
         Self::beginning(round, 0)
     }
 
-    /// Returns whether the channel gets turns.
+    /// Returns whether the channel is not excluded.
     pub const fn is_in(&self) -> bool {
         self.quantum_bytes != 0
     }
@@ -61,7 +61,7 @@ impl Standing {
         }
     }
 
-    /// Subtracts a packet that uses up the deficit and possibly the quanta of further rounds.
+    /// Charges a packet that uses up the deficit and possibly the quanta of further rounds.
     pub(super) fn overdraw(&mut self, length_bytes: u32, is_last: bool) {
         let mut owed_bytes = u64::from(length_bytes.saturating_sub(self.next.deficit_bytes));
         loop {
