@@ -13,7 +13,7 @@ use crate::patience::interruptible;
 use crate::routes::Routes;
 use crate::{error, json as convert};
 
-/// Node name and adapter name by device index.
+/// Node name and adapter name of each device, by device index.
 pub(crate) type Names = BTreeMap<usize, (String, Option<String>)>;
 
 /// Compute nodes of a fabric with their rails, units and planes.
@@ -24,7 +24,7 @@ pub(crate) struct Cluster {
     inner: Arc<CoreCluster>,
 }
 
-/// Job: nodes in rank order, rails, pattern and number of ranks.
+/// Job: node indices in rank order, rails, pattern and number of ranks.
 type JobRow = (Vec<usize>, Vec<usize>, PatternRow, usize);
 
 /// Communication pattern by name, or as pairs of node positions in the job.
@@ -57,8 +57,8 @@ impl Cluster {
         Self { fabric: Arc::clone(fabric), inner }
     }
 
-    /// Runs `work` interruptibly with the fabric, its nodes and the forwarding: `routes`, or
-    /// adaptive switches for `None`.
+    /// Runs `work` interruptibly with the fabric, its compute nodes and the forwarding: `routes`,
+    /// or adaptive switches if `None`.
     fn with_forwarding<'py>(
         &self,
         py: Python<'py>,
@@ -78,15 +78,15 @@ impl Cluster {
 
 #[pymethods]
 impl Cluster {
-    /// Returns the nodes with their adapters, the units, rails and planes, and a summary.
+    /// Returns the compute nodes with their adapters, the units, rails and planes, and a summary.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let facts = py.detach(|| facts_json(&self.fabric, &self.inner));
         convert::to_python(py, &facts)
     }
 
     /// Returns the bandwidth bound of a job's collective under `routes`, or with adaptive switches
-    /// for `None`. The jobs `beside` send at the same time. At most `links_max` shared channels are
-    /// listed with their pairs.
+    /// if `None`. The jobs `beside` send at the same time. At most `links_max` shared channels are
+    /// listed, each with its host pairs.
     #[pyo3(signature = (job, routes, beside, links_max))]
     fn bound<'py>(
         &self,
@@ -156,8 +156,8 @@ impl Cluster {
         })
     }
 
-    /// Searches for a node order with a high bandwidth bound; returns positions in the given order.
-    /// `starts` are additional initial orders.
+    /// Searches for a node order with a high bandwidth bound; returns positions in the original
+    /// order. `starts` are additional initial orders.
     #[pyo3(signature = (job, routes, beside, starts, moves, seed))]
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
     fn improve<'py>(
@@ -249,8 +249,8 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Returns the max-min fair rates of flows. Each flow is a list of (channel, share of its rate)
-/// pairs.
+/// Returns the max-min fair rates of flows. Each flow is a list of channels, each with the share of
+/// the flow's rate that crosses the channel.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
 pub(crate) fn max_min_rates(capacities: Vec<f64>, flows: Vec<Vec<(usize, f64)>>) -> Vec<f64> {

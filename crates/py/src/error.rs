@@ -65,7 +65,7 @@ pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     }
 }
 
-/// Creates an exception of `gingham.errors`, or returns the exception raised by the attempt.
+/// Creates an exception of `gingham.errors`; if this fails, returns the exception raised instead.
 fn raise(py: Python<'_>, class: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyErr {
     let make = || -> PyResult<Bound<'_, PyAny>> {
         let class = py.import("gingham.errors")?.getattr(class)?.cast_into::<PyType>()?;

@@ -32,7 +32,7 @@ pub(crate) struct Fabric {
 type NodeRow = (&'static str, String, Option<String>, String, u16);
 /// Two cable ends as (node index, port), speed, and length in millimetres.
 type CableRow = ((usize, u16), (usize, u16), Option<String>, Option<u64>);
-/// Name, file extensions, and whether the format is readable and writable.
+/// Format name, file extensions, and whether the format is readable and writable.
 type FormatRow = (&'static str, &'static [&'static str], bool, bool);
 
 impl Fabric {
@@ -102,7 +102,7 @@ impl Fabric {
         self.inner.cables().iter().map(row).collect()
     }
 
-    /// Returns counts, speeds, distances, and the recognised trees and compute nodes.
+    /// Returns counts, speeds, distances, recognised trees and compute nodes.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut facts = py.detach(|| summary_json(&check::summary(&self.inner)));
         let trees = py.detach(|| routing::trees(&self.inner));
@@ -119,8 +119,8 @@ impl Fabric {
         Self { inner: Arc::new(self.inner.without(&nodes, &cables)), file: self.file.clone() }
     }
 
-    /// Returns the compute nodes of the fabric. `names` are node and adapter names from the user's
-    /// naming rule, by device.
+    /// Returns the compute nodes of the fabric. `names` are the node and adapter names from the
+    /// user's naming rule, by device.
     fn cluster(&self, py: Python<'_>, names: cluster::Names) -> cluster::Cluster {
         py.detach(|| cluster::Cluster::of(&self.inner, names))
     }
@@ -130,10 +130,11 @@ impl Fabric {
         finding_rows(&py.detach(|| check::check(&self.inner)))
     }
 
-    /// Computes routes in `source` or `table` form (by default chosen by size). In-transit hosts
-    /// `spill` or `stop` when full. Packets may use `lanes` lanes, optionally split into dateline
-    /// classes. `memory_max`, such as `8 GB`, limits the memory of the routes. With `adaptive`,
-    /// packets choose an output at every switch and have `escape_lanes` escape lanes.
+    /// Computes routes in `source` or `table` form (by default chosen by fabric size). `when_full`
+    /// is the reaction of a full in-transit host: `spill` or `stop`. Packets may use `lanes` lanes,
+    /// optionally split into dateline classes. `memory_max`, such as `8 GB`, limits the memory of
+    /// the routes. With `adaptive`, packets choose an output at every switch and have
+    /// `escape_lanes` escape lanes.
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
     #[pyo3(signature = (
         algorithm, form, when_full, lanes=1, datelines=None, memory_max=None, adaptive=false, escape_lanes=None
@@ -200,7 +201,8 @@ fn summary_json(summary: &Summary) -> Value {
     })
 }
 
-/// Counts cables by speed as in dumps: `4xNDR`, `2x???` for a partially known speed, or `unknown`.
+/// Counts cables by speed as printed in dumps: `4xNDR`, `2x???` for a partially known speed, or
+/// `unknown`.
 fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
     let halves = &summary.cables_by_partial_speed;
     let known = summary

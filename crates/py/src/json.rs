@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString, PyTu
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-/// Maximum nesting depth; our own values are nested less deeply.
+/// Maximum nesting depth, above that of our own values.
 const DEPTH_MAX: usize = 64;
 
 pub(crate) fn to_python<'py>(
@@ -58,12 +58,12 @@ fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("expected a number, a text, a list or a dict, found {found}")))
 }
 
-/// Converts a real number; NaN and infinities become text for messages.
+/// Converts a real number; NaN and infinities become text, for use in messages.
 fn real_number(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number)
 }
 
-/// Converts an integer; integers beyond 64 bits become text for messages.
+/// Converts an integer; integers beyond 64 bits become text, for use in messages.
 fn whole_number(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(number) = object.extract::<u64>() {
         return Ok(number.into());

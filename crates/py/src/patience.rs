@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Python runs signal handlers only on its main thread, between bytecode instructions. The work
-//! therefore runs on a worker thread without access to Python, while the caller polls for signals.
-//! Interrupted work continues in the background, and its result is dropped.
+//! therefore runs on a worker thread without access to Python, while the calling thread polls for
+//! signals. After an interrupt, the work continues in the background, and its result is dropped.
 
 use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -28,7 +28,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
         reason = "this is the Python side, which must go on meanwhile"
     )]
     let worker = thread::spawn(move || {
-        // The receiver is gone if the caller was interrupted.
+        // The receiver no longer exists if the caller was interrupted.
         let _ = sender.send(work());
     });
     loop {

@@ -1,4 +1,5 @@
-//! Surplus round robin, packet by packet: queues sharing a channel, or channels sharing a queue.
+//! Surplus round robin packet by packet: queues that share a channel, or channels that share a
+//! queue.
 
 use gingham_fairq::{Causal, SurplusRoundRobin};
 use pyo3::prelude::*;
@@ -7,7 +8,7 @@ use crate::error;
 
 /// Scheduler with the maximum number of channels.
 type Scheduler = SurplusRoundRobin<{ gingham_fairq::CHANNELS_MAX }>;
-/// Queue or channel index, and the packet's number on it: round and deficit before the packet.
+/// Queue or channel index, and the round and deficit before the packet.
 type Turn = (usize, u32, u32);
 
 /// Returns the turn of each packet when one queue is striped over channels.
@@ -39,7 +40,7 @@ pub(crate) fn serve_queues(
     Ok(turns)
 }
 
-/// Packets may be longer than a quantum and use up several rounds, so the length is not limited.
+/// Packets may be longer than a quantum and use up several rounds, so their length is not limited.
 fn scheduler(py: Python<'_>, quanta: &[u32]) -> PyResult<Scheduler> {
     let longest = quanta.iter().copied().min().unwrap_or(1);
     Scheduler::new(longest, quanta).map_err(|refused| error::refusal(py, refused))

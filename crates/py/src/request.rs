@@ -1,7 +1,7 @@
 //! Routing requests.
 //!
 //! ```text
-//!   algorithm, form ─► routes ─┬─► as computed                                        ┐
+//!   algorithm, form ─► routes ─┬─► used as computed                                       ┐
 //!   adaptive ──────────────────┴─► tables for adaptive routing, with escape lanes     ┴► proof
 //! ```
 
@@ -23,7 +23,7 @@ pub(crate) struct Request {
     form: Option<Form>,
     memory_max: Option<Bytes>,
     when_full: WhenFull,
-    /// Number of lanes; packets may take any lane.
+    /// Number of lanes; a packet may use any lane.
     lanes: u8,
     datelines: Option<DatelineChoice>,
     adaptive: bool,
@@ -34,9 +34,9 @@ pub(crate) struct Request {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum WhenFull {
-    /// Passes the packet through host memory.
+    /// Stores the packet in host memory.
     Spill,
-    /// Blocks the packet.
+    /// Blocks the packet in the network.
     Stop,
 }
 
@@ -49,7 +49,7 @@ impl From<WhenFull> for Ejection {
     }
 }
 
-/// Responsible parameter, and reason for the refusal.
+/// Key of the refused parameter, and reason for the refusal.
 pub(crate) struct Refused(String, String);
 
 impl Refused {

@@ -14,7 +14,7 @@ use crate::patience::interruptible;
 use crate::request::{Refused, Request};
 use crate::{error, json as convert};
 
-/// Routes of a fabric with a proof of deadlock freedom or a cycle.
+/// Routes of a fabric, with a proof of deadlock freedom or a deadlock cycle.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Routes {
@@ -23,7 +23,7 @@ pub(crate) struct Routes {
     pub(crate) findings: Vec<(String, Finding)>,
 }
 
-/// Origin of the routes, for management packets to switches.
+/// Origin of the routes; management packets to switches also follow it.
 #[derive(Debug)]
 pub(crate) enum Decided {
     ByAlgorithm(Algorithm),
@@ -51,7 +51,7 @@ impl Routes {
     }
 }
 
-/// Returns the algorithms whose routes fit forwarding tables.
+/// Returns the algorithms whose routes can be expressed as forwarding tables.
 #[pyfunction]
 pub(crate) fn table_algorithms() -> Vec<&'static str> {
     Algorithm::every().iter().filter(|one| one.has_tables()).map(Algorithm::name).collect()
@@ -75,13 +75,13 @@ impl Routes {
         py.detach(|| self.proved.cycle_between_hosts())
     }
 
-    /// Returns the proof in a sentence, or the cycle with a route for each step.
+    /// Returns a sentence about the proof, or the deadlock cycle with a route for each step.
     fn explain(&self) -> String {
         self.proved.explain()
     }
 
-    /// Returns the escape lanes, the adaptive lanes and the mean and maximum number of output
-    /// choices; `None` without adaptive routing.
+    /// Returns the escape lanes, the adaptive lanes, and the mean and maximum number of outputs to
+    /// choose from; `None` without adaptive routing.
     fn adaptive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let choice = py.detach(|| self.proved.choice());
         let json = choice.map(|choice| {
@@ -105,7 +105,8 @@ impl Routes {
         roots.into_iter().map(|root| self.proved.fabric().node(root).name.clone()).collect()
     }
 
-    /// Returns notes on fabric properties that the algorithm ignores; each starts with its code.
+    /// Returns notes on fabric properties that the algorithm ignores; each note starts with its
+    /// code.
     fn notes(&self) -> Vec<String> {
         let Decided::ByAlgorithm(algorithm) = &self.decided else {
             return Vec::new();
@@ -147,7 +148,7 @@ impl Routes {
         self.findings.iter().map(row).collect()
     }
 
-    /// Returns a sentence for each reason why packets cannot be delivered.
+    /// Returns a sentence for each reason why some packets cannot be delivered.
     fn faults(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.faults())
     }
@@ -160,7 +161,8 @@ impl Routes {
         convert::to_python(py, &json)
     }
 
-    /// Returns all endpoint names, and the path lengths in switches by source and destination.
+    /// Returns all endpoint names, and the path lengths by source and destination, counted in
+    /// switches.
     fn lengths(&self, py: Python<'_>) -> (Vec<String>, Vec<Vec<Option<usize>>>) {
         let names = |fabric: &Fabric| {
             fabric.endpoint_ids().map(|endpoint| fabric.endpoint_name(endpoint)).collect()
@@ -182,14 +184,15 @@ impl Routes {
         convert::to_python(py, &measured.map_or(Value::Null, bisection_json))
     }
 
-    /// Counts, for each list of failed channels, the channel groups that can still deadlock.
+    /// Returns, for each list of failed channels, the number of channel groups that can still
+    /// deadlock.
     fn deadlock_groups(&self, py: Python<'_>, without: Vec<Vec<String>>) -> PyResult<Vec<usize>> {
         let counted = py.detach(move || self.proved.deadlock_groups(&without));
         counted.map_err(|refused| error::input(py, &refused))
     }
 
-    /// Returns the host pairs that share a channel, by default the busiest channel between
-    /// switches.
+    /// Returns the number of host pairs that share a channel, by default the busiest channel
+    /// between switches, and at most `at_most` of the pairs.
     #[pyo3(signature = (channel, at_most))]
     fn sharing<'py>(
         &self,

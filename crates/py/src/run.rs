@@ -54,7 +54,7 @@ impl Simulation {
     }
 
     /// Simulates at most `events_max` events without the GIL; returns the run's progress. Raises
-    /// `InternalError` if simulated time makes no progress.
+    /// `InternalError` if simulated time does not advance.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let advanced = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, in_flight, done } =
@@ -104,8 +104,8 @@ impl Simulation {
         convert::to_python(py, &record)
     }
 
-    /// Returns the results so far: the summary, and the tables as (name, columns). Columns are
-    /// (name, meaning, unit, values, missing rows). Values are little-endian bytes of 64-bit
+    /// Returns the results so far: the summary, and the tables as (name, columns). A column is
+    /// (name, meaning, unit, values, missing rows); its values are little-endian bytes of 64-bit
     /// integers (`"i64"`), doubles (`"f64"`), or 32-bit indices (`"u32"`) into a list of texts.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
@@ -119,14 +119,14 @@ pub(crate) fn result_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     tables::schema(py, &result_tables(), &summary_schema())
 }
 
-/// Returns the 97.5 % quantile of Student's t, the half-width of a 95 % interval in standard
-/// errors.
+/// Returns the 97.5 % quantile of Student's t, the half-width of a 95 % confidence interval in
+/// standard errors.
 #[pyfunction]
 pub(crate) fn student_t(degrees: u32) -> f64 {
     gingham_lab::student_t(degrees)
 }
 
-/// Returns every name that scenarios may use, with its parameters.
+/// Returns every name that scenarios may use for a mechanism, with its parameters.
 #[pyfunction]
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::catalogue())
@@ -148,21 +148,21 @@ pub(crate) fn routes_title(py: Python<'_>, scenario: &Scenario) -> PyResult<Stri
     title.map_err(|refused| error::lab(py, &refused))
 }
 
-/// Returns the switching kinds.
+/// Returns the kinds of switching.
 #[pyfunction]
 pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::KINDS)
 }
 
-/// Returns renamed names with their category, old name and new name.
+/// Returns renamed items as (category, old name, new name).
 #[pyfunction]
 pub(crate) fn old_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let names: Vec<_> = OLD_NAMES.iter().chain(&gingham_stripelab::OLD_NAMES).collect();
     convert::to_python(py, &names)
 }
 
-/// Returns foreign names of scenario alternatives, each with our name and any difference in
-/// meaning.
+/// Returns foreign names of scenario alternatives, each with our name and the difference in
+/// meaning, if any.
 #[pyfunction]
 pub(crate) fn other_names() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
     gingham_lab::OTHER_NAMES.iter().map(|other| (other.name, other.ours, other.differs)).collect()

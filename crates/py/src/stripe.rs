@@ -28,8 +28,8 @@ impl StripeSimulation {
         Ok(Self { run: Run::new(compiled), source: scenario.inner.clone() })
     }
 
-    /// Simulates at most `events_max` steps without the GIL; returns the run's progress. Raises
-    /// `InputError` if simulated time makes no progress.
+    /// Simulates at most `events_max` events without the GIL; returns the run's progress. Raises
+    /// `InputError` if simulated time does not advance.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let progress = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, in_flight, done } =

@@ -55,7 +55,7 @@ impl Routes {
 }
 
 /// Returns lines of `opensm.conf`: the lane of each service level, and the arbitration slots as
-/// (lane, weight) pairs; `None` means OpenSM's default slots.
+/// (lane, weight) pairs. `None` stands for OpenSM's default slots.
 #[pyfunction]
 #[pyo3(signature = (lanes, high=None, low=None, high_limit=0))]
 pub(crate) fn qos_conf(
