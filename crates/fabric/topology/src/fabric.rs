@@ -9,7 +9,7 @@
 //!
 //! A [`Fabric`] is immutable. Its canonical order makes ids independent of the file format: nodes
 //! are ordered by kind (switches, hosts, aggregation nodes, routers), GUID, then name with numbers
-//! compared by value; cables by their lower end.
+//! compared by value; cables are ordered by their lower end.
 //!
 //! Invariants: names are unique; a port has at most one cable; cable `c` has the channels `2c`
 //! (from its lower end) and `2c + 1`; ports 0 of switches ([`port0`]) come after all other nodes,
@@ -37,8 +37,8 @@ id_type!(
     ChannelId
 );
 id_type!(
-    /// Index of an endpoint: a cabled port of a host, aggregation node or router, where packets
-    /// start and end.
+    /// Index of an endpoint, which sends and receives packets: a cabled port of a host, aggregation
+    /// node or router.
     EndpointId
 );
 
@@ -90,13 +90,13 @@ pub struct Identity {
     pub vendor: Option<u32>,
     /// Device id.
     pub device: Option<u32>,
-    /// GUID shared by the devices of a chassis or card.
+    /// GUID shared by the devices in a chassis or on a card.
     pub system_guid: Option<Guid>,
     /// Whether port 0 is an enhanced port.
     pub enhanced_port0: Option<bool>,
 }
 
-/// Addresses assigned by the subnet manager.
+/// GUID of a port, and LIDs assigned by the subnet manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Address {
     /// Port GUID.
@@ -116,7 +116,7 @@ pub struct Node {
     pub name: String,
     /// GUID; `None` if unknown.
     pub guid: Option<Guid>,
-    /// Description in the source, possibly with any characters and not unique.
+    /// Description in the source, with arbitrary characters and not necessarily unique.
     pub description: String,
     /// Highest port number.
     pub ports: u16,
@@ -159,7 +159,7 @@ pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
 pub struct PortRef {
     /// Node with this port.
     pub node: NodeId,
-    /// Port number, from 1; 0 for a switch's own port.
+    /// Port number, from 1; 0 for a switch's management port.
     pub port: u16,
 }
 
@@ -197,7 +197,7 @@ pub struct Fabric {
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
-    /// Channel of each endpoint into the fabric.
+    /// Channel from each endpoint into the fabric.
     endpoint_channels: Vec<ChannelId>,
 }
 
@@ -323,7 +323,7 @@ impl Fabric {
         format!("{} -> {}", self.port_name(from), self.port_name(to))
     }
 
-    /// Finds a node by name, dump id, or GUID of at least eight hexadecimal digits.
+    /// Finds a node by name, dump id, or GUID written with at least eight hexadecimal digits.
     pub fn find_node(&self, text: &str) -> Option<NodeId> {
         let guid = Guid::from_hexadecimal(text);
         let named = |node: &Node| {

@@ -5,7 +5,7 @@ use std::fmt;
 /// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Harmless; `check` does not fail.
+    /// Harmless observation; the command `check` still succeeds.
     Note,
     /// Fault in the fabric or its dump.
     Warning,
@@ -36,7 +36,7 @@ pub enum FindingKind {
     SharedName,
     /// Descriptions of several systems are the same and have no host name.
     DefaultName,
-    /// Adapters of a host are each on another adapter's rail.
+    /// Adapters of a host are cabled to one another's rails.
     SwappedRails,
     /// A compute node lacks an adapter on a rail of its unit.
     MissingAdapter,
@@ -48,21 +48,21 @@ pub enum FindingKind {
     MissingUplink,
     /// A cable is slower than most neighbouring cables.
     SlowCable,
-    /// The fabric is uneven, for example in parallel cables or uplinks.
+    /// The fabric is uneven, for example in its numbers of parallel cables or uplinks.
     Unevenness,
     /// A cable's speed is only partially known, or unknown while others are known.
     UnknownSpeed,
-    /// A LID in the tables belongs to no port.
+    /// A LID in the forwarding tables belongs to no port.
     UnknownLid,
     /// Management packets do not reach a switch.
     UnreachedSwitch,
     /// A default fills a gap in the lane tables.
     MissingLane,
-    /// The reader skips content of the source.
+    /// The reader skips part of the source.
     Ignored,
-    /// The reader makes a choice that the format leaves open.
+    /// The reader makes an assumption that the format leaves open.
     Assumption,
-    /// Lines are outside the format, such as a prompt.
+    /// The source has lines outside the format, such as a shell prompt.
     Noise,
     /// Names are not UTF-8.
     Encoding,
@@ -120,7 +120,7 @@ impl FindingKind {
 /// Observation about a fabric or its file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Finding {
-    /// Line number in the source, from 1; `None` for the whole fabric.
+    /// 1-based line number in the source; `None` for the whole fabric.
     pub line: Option<u32>,
     /// Kind of the finding.
     pub kind: FindingKind,

@@ -23,7 +23,7 @@
 //! well-formed text are [`Finding`](crate::Finding)s. [`Written`] notes content that the format
 //! cannot represent.
 //!
-//! Invariants: no reader panics; equal fabrics give equal texts; for [`Format::Toml`], and for
+//! Invariants: readers do not panic; equal fabrics give equal texts; for [`Format::Toml`], and for
 //! dumps if `notes` is empty, reading a written text gives an equal fabric.
 
 mod anynet;
@@ -56,7 +56,7 @@ use std::str::FromStr;
 pub enum Format {
     /// Output of `ibnetdiscover`, and network files of `ibsim`.
     Ibnetdiscover,
-    /// Dump restricted to the syntax and values that `ibsim` loads.
+    /// Dump restricted to the syntax and values that `ibsim` accepts.
     IbnetdiscoverForIbsim,
     /// BookSim's `anynet` network file.
     Anynet,
@@ -124,8 +124,8 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
     }
 }
 
-/// Replaces the faults by the program that wrote the text, if recognised. The readers of dumps and
-/// link lists do so themselves.
+/// Replaces the faults by a fault that names the program that wrote the text, if recognised. The
+/// readers of dumps and link lists do so themselves.
 fn named_instead(text: &str, format: Format, faults: Faults) -> Faults {
     let is_dump = matches!(format, Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim);
     if is_dump || format == Format::Lst {
@@ -205,7 +205,7 @@ impl Format {
         !matches!(self, Self::Lst | Self::Csv | Self::GraphMl)
     }
 
-    /// Detects the format by the first characteristic line, otherwise by file extension.
+    /// Detects the format by the first characteristic line, otherwise by the file extension.
     pub fn of_file(extension: Option<&str>, text: &str) -> Option<Self> {
         let named = extension.and_then(Self::from_extension);
         match (Self::detect(text), named) {

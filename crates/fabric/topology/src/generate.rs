@@ -5,14 +5,14 @@
 //!                                        (parameters)
 //! ```
 //!
-//! GUIDs ([`crate::numbering`]) count switches and hosts in construction order, which is therefore
-//! the canonical order. Switches are `s0`, `s1`, ... and hosts `h0`, `h1`, ...; names may have
-//! coordinates: `h0-3-1` is attached to `s0-3`. Ports `1` to `hosts_per_switch` of a switch lead to
-//! its hosts, in order.
+//! Switches and hosts have ascending GUIDs ([`crate::numbering`]) in construction order, which is
+//! therefore the canonical order. Switches are named `s0`, `s1`, ... and hosts `h0`, `h1`, ...;
+//! names may contain coordinates: host `h0-3-1` is attached to switch `s0-3`. Ports `1` to
+//! `hosts_per_switch` of a switch lead to its hosts in ascending order.
 //!
-//! A node with several adapters is one host per adapter, named by the node, a space and `mlx5_0`,
-//! `mlx5_1`, ... [`RailOptimised`] and [`MultiPlane`] have such nodes; `rails` makes disjoint
-//! copies of any other shape.
+//! A node with several adapters is represented by one host per adapter, named by the node, a space
+//! and `mlx5_0`, `mlx5_1`, ... Nodes of [`RailOptimised`] and [`MultiPlane`] have several adapters;
+//! the parameter `rails` of any other shape makes disjoint copies.
 //!
 //! Invariants: every copy or plane is connected; equal parameters and seeds give equal fabrics;
 //! sizes are checked before allocation.
@@ -44,7 +44,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Declares each shape: help text, source, example, name, module and type. `{ rails }` permits
-/// copies; `seed` marks a random shape.
+/// disjoint copies; `seed` marks a random shape.
 macro_rules! generators {
     ($(
         $(#[$about:meta])+
@@ -59,8 +59,8 @@ macro_rules! generators {
         }
 
         impl Generator {
-            /// Returns the number of copies of the shape; 1 for shapes whose nodes already have
-            /// several adapters.
+            /// Returns the number of disjoint copies of the shape; 1 for shapes whose nodes already
+            /// have several adapters.
             pub const fn rails(&self) -> u32 {
                 match self {
                     $(Self::$Shape($Shape { $($rails,)? .. }) => generators!(@copies $($rails)?),)+
@@ -114,7 +114,7 @@ generators! {
     #[schemars(extend("x-source" = "Petrini and Vanneschi 1997"))]
     #[schemars(extend("x-example" = "k-ary-n-tree = { arity = 2, levels = 3 }"))]
     "k-ary-n-tree" => k_ary_n_tree::KAryNTree { rails },
-    /// A fat tree of switches with equally many ports, optionally tapered at the leaves.
+    /// A fat tree of switches with equal numbers of ports, optionally tapered at the leaves.
     #[schemars(extend("x-source" = "Lin, Chung and Huang 2004; Ohring et al. 1995"))]
     #[schemars(extend("x-example" = "fat-tree = { ports = 4, levels = 3 }"))]
     "fat-tree" => fat_tree::FatTree { rails },

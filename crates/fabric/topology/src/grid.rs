@@ -7,10 +7,10 @@
 //!                                                   s1-0 ── s1-1 ── s1-2
 //! ```
 //!
-//! The numbers in a switch's description (or in its name without a description) are its
-//! coordinates, relative to the smallest number at that position. Every cable between switches must
-//! join neighbours in exactly one dimension, and all neighbours must be joined. Either all lines of
-//! a dimension are closed to rings or none. Parallel cables are permitted.
+//! The numbers in a switch's description (or name, if the description is empty) are its
+//! coordinates, relative to the smallest number at the same position. Every cable between switches
+//! must join neighbours in exactly one dimension, and all neighbours must be joined. In each
+//! dimension, either all lines or no lines are closed to rings. Parallel cables are permitted.
 //!
 //! Invariants: coordinates are unique and fill the box; `step` follows a cable.
 
@@ -52,7 +52,7 @@ pub enum GridError {
         switch: String,
         /// Number of coordinates in `switch`.
         count: usize,
-        /// First description with a different number.
+        /// First description with a different number of coordinates.
         other: String,
         /// Number of coordinates in `other`.
         other_count: usize,
@@ -68,7 +68,7 @@ pub enum GridError {
     /// A cell has no switch.
     #[error("no switch stands at {coordinates:?} of the box {dimensions:?}")]
     EmptyPlace {
-        /// Coordinates of the cell, from 0.
+        /// Coordinates of the cell, each from 0.
         coordinates: Vec<u32>,
         /// Sizes of all dimensions.
         dimensions: Vec<u32>,
@@ -84,20 +84,20 @@ pub enum GridError {
     /// Two neighbours are not joined by a cable.
     #[error("{first} and {second} are neighbours in dimension {dimension} without a cable")]
     MissingCable {
-        /// Name of the lower switch.
+        /// Name of the switch with the lower coordinate.
         first: String,
-        /// Name of the upper switch.
+        /// Name of the switch with the higher coordinate.
         second: String,
-        /// Dimension index, from 0.
+        /// 0-based dimension index.
         dimension: usize,
     },
-    /// Only some lines of a dimension are rings.
+    /// Only some lines of a dimension are closed to rings.
     #[error(
         "dimension {dimension} closes to a ring from {closed} and does not from {open}; \
          all of its lines must be alike"
     )]
     HalfClosed {
-        /// Dimension index, from 0.
+        /// 0-based dimension index.
         dimension: usize,
         /// Name of the last switch of a closed line.
         closed: String,
@@ -138,14 +138,15 @@ impl Grid {
         inside.then_some(()).map(cell).map(|cell: usize| self.switches[cell])
     }
 
-    /// Returns one coordinate of a switch. Panics for other nodes and dimensions.
+    /// Returns one coordinate of a switch. Panics if `switch` is not a switch or `dimension` is out
+    /// of range.
     pub fn coordinate(&self, switch: NodeId, dimension: usize) -> u32 {
         let count = self.dimensions.len();
         self.coordinates[switch.index() * count..][..count][dimension]
     }
 
-    /// Returns the neighbour in one dimension; `up` is towards larger coordinates, and wraps around
-    /// only in rings. Panics like [`Self::coordinate`].
+    /// Returns the neighbour of a switch in one dimension; `up` means towards larger coordinates.
+    /// Steps wrap around only in rings. Panics like [`Self::coordinate`].
     pub fn step(&self, switch: NodeId, dimension: usize, up: bool) -> Option<NodeId> {
         let (at, last) = (self.coordinate(switch, dimension), self.dimensions[dimension] - 1);
         let cell = self.cells[switch.index()];
@@ -175,7 +176,7 @@ impl Grid {
     }
 
     fn check_cables(&mut self, fabric: &Fabric) -> Result<(), GridError> {
-        // By dimension and cell: whether a cable leads to the next cell.
+        // For each dimension and cell, whether a cable leads to the next cell.
         let mut cabled = vec![vec![false; self.cells.len()]; self.dimensions.len()];
         let is_switch = |node: NodeId| fabric.node(node).is_switch();
         for cable in fabric.cables().iter().filter(|c| c.ends.iter().all(|e| is_switch(e.node))) {
@@ -192,8 +193,8 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns the dimension of a cable and its lower end; for a cable that closes a ring, the end
-    /// with the largest coordinate.
+    /// Returns the dimension of a cable and its lower end, or the end with the largest coordinate
+    /// for a cable that closes a ring.
     fn span(&self, cable: &Cable) -> Option<(usize, NodeId)> {
         let [a, b] = cable.ends.map(|end| end.node);
         let differs =
@@ -225,7 +226,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns whether the lines of a dimension are rings; fails if only some are.
+    /// Returns whether all lines of a dimension are rings; fails if only some lines are.
     fn check_circles(
         &self,
         fabric: &Fabric,
@@ -249,7 +250,7 @@ impl Grid {
     }
 }
 
-/// Returns the cell index difference between neighbours in each dimension.
+/// Returns, for each dimension, the difference between the cell indices of neighbours.
 pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     let mut strides = vec![1; dimensions.len()];
     for dimension in (1..dimensions.len()).rev() {
@@ -258,7 +259,8 @@ pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     strides
 }
 
-/// Reads the coordinates; all texts must have the same number of coordinates, at least one.
+/// Reads the coordinates of all switches; fails unless every switch has the same number of
+/// coordinates, at least one.
 fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
     let numbers = |text: &&str| {
@@ -280,8 +282,8 @@ fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     }
 }
 
-/// Returns the text with the coordinates: preferably the description, because unique names may be
-/// GUIDs.
+/// Returns the text that contains the coordinates: preferably the description, because unique names
+/// may be GUIDs.
 fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
     let node = fabric.node(switch);
     if node.description.is_empty() { &node.name } else { &node.description }

@@ -7,14 +7,15 @@
 //!   "localhost HCA-1"                            no host name: not set yet
 //! ```
 //!
-//! The default description remains until the host sets host and device names (`rdma-ndd`, `%h %d`).
+//! The default description remains until `rdma-ndd` on the host sets host and device names (`%h
+//! %d`).
 
 use crate::{Fabric, Guid, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// First words of descriptions set by hosts without a name.
 const PLACEHOLDERS: [&str; 4] = ["localhost", "localhost.localdomain", "ubuntu", "(none)"];
-/// Suffix of default descriptions by Mellanox and NVIDIA.
+/// Suffix of the default descriptions of Mellanox and NVIDIA adapters.
 const VENDOR: &str = "Mellanox Technologies";
 
 pub(crate) fn host_name(node: &Node) -> Option<&str> {
@@ -30,14 +31,14 @@ pub(crate) fn adapter_name(node: &Node) -> Option<&str> {
     Some(adapter.trim_start())
 }
 
-/// Returns a node's description, or its name if the source has only names; `None` for a bare GUID.
+/// Returns a node's description, or its name if the description is empty; `None` for a bare GUID.
 fn described(node: &Node) -> Option<&str> {
     let is_empty = node.description.trim().is_empty();
     let text = if is_empty { &node.name } else { &node.description };
     (node.dump_id().as_ref() != Some(text)).then_some(text)
 }
 
-/// Returns descriptions shared by adapters with different system GUIDs.
+/// Returns the descriptions that adapters with different system GUIDs share.
 pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>> {
     let mut adapters: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {

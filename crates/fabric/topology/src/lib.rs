@@ -1,6 +1,6 @@
 //! Fabric graph with generators, file formats, routing algorithms and deadlock proofs.
 //!
-//! Invariants: the crate opens no paths, reads no clock and uses no global random numbers; results
+//! Invariants: the crate does not open files, read clocks or use global random numbers; results
 //! have a canonical order regardless of the number of threads.
 
 pub mod check;

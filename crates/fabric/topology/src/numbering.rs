@@ -5,9 +5,9 @@
 //!   host n     0x0000_4000_0000_0000 + n   named h{n}
 //! ```
 //!
-//! A generated fabric keeps its canonical order, random streams and names when written as anynet
-//! and read again. No commercial adapter has a company id (upper 24 bits of the EUI-64) in these
-//! ranges.
+//! These GUIDs preserve the canonical order, random streams and names of a generated fabric that is
+//! written as anynet and read again. No commercial adapter has a company id (upper 24 bits of the
+//! EUI-64) in these ranges.
 
 use crate::Guid;
 
@@ -17,7 +17,7 @@ pub const SWITCH_GUID_FIRST: Guid = Guid(0x0000_5000_0000_0000);
 /// GUID of host 0.
 pub const HOST_GUID_FIRST: Guid = Guid(0x0000_4000_0000_0000);
 
-/// Size of each range.
+/// Number of GUIDs in each range.
 const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
 
 /// Highest switch or host number.

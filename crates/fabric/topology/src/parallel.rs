@@ -1,4 +1,4 @@
-//! Distribution of work over threads, with results independent of their number.
+//! Distribution of work over threads, with results that do not depend on the number of threads.
 //!
 //! ```text
 //!  share        part 0 ──► ┐                    ahead    make 0, 2, 4 ──► ┐
@@ -6,16 +6,17 @@
 //!               part 2 ──► ┘
 //! ```
 //!
-//! Invariant: threads end before the call that started them returns.
+//! Invariant: a call returns only after all threads that it started have ended.
 
 use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Steps per thread: a few milliseconds, with about 1 % for starting the thread.
+/// Minimum number of steps per thread: a few milliseconds of work, compared with about 1 % for
+/// starting the thread.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
-/// Maximum number of results queued per producer.
+/// Maximum number of queued results per producer thread.
 const MADE_AHEAD_MAX: usize = 2;
 
 /// Number of threads, including the calling thread.
@@ -40,7 +41,7 @@ impl Threads {
         Self(NonZero::new(count).unwrap_or(NonZero::<usize>::MIN))
     }
 
-    /// Runs `work` once per thread; results are in part order.
+    /// Runs `work` once per thread; returns the results in part order.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn share<T: Send>(self, work: impl Fn(Part) -> T + Sync) -> Vec<T> {
         let count = self.0.get();
@@ -77,14 +78,14 @@ impl Threads {
                     let (sender, queue) = sync_channel(MADE_AHEAD_MAX);
                     let part = Part { number, count: makers };
                     scope.spawn(move || {
-                        // Sending fails only if the caller panicked.
+                        // Sending fails only if the calling thread panicked.
                         part.of(items.iter()).all(|item| sender.send(make(*item)).is_ok())
                     });
                     queue
                 })
                 .collect();
             for (item, queue) in items.iter().zip(queues.iter().cycle()) {
-                // The producer panicked; the scope propagates it.
+                // The producer panicked; the scope propagates the panic.
                 let Ok(ready) = queue.recv() else { break };
                 take(*item, ready);
             }

@@ -1,8 +1,8 @@
 //! Link speeds: InfiniBand width and generation, or a plain rate.
 //!
 //! Data rates are net of the line code (InfiniBand Architecture Specification, Volume 1 Release
-//! 1.7, and the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b from FDR10 to EDR; nominal from
-//! HDR on.
+//! 1.7, and the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b from FDR10 to EDR. From HDR on,
+//! they are nominal rates.
 
 use gingham_kernel::Rate;
 use std::fmt;
@@ -78,7 +78,7 @@ pub enum LinkSpeed {
         /// Speed generation of each lane.
         generation: Generation,
     },
-    /// Data rate of any other link.
+    /// Data rate of a link that is not InfiniBand.
     Rate(Rate),
 }
 
@@ -97,8 +97,8 @@ impl LinkSpeed {
     }
 }
 
-/// Partially known InfiniBand speed. Tools older than the link's generation print `2x???`; tools
-/// that do not recognise its width print `??HDR`.
+/// Partially known InfiniBand speed. Tools print `2x???` if they do not recognise the link's
+/// generation, and `??HDR` if they do not recognise its width.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PartialSpeed {
     /// Known number of lanes.
@@ -108,7 +108,7 @@ pub enum PartialSpeed {
 }
 
 impl PartialSpeed {
-    /// Returns whether `speed` agrees with the known part.
+    /// Returns whether `speed` agrees with the known part of this speed.
     pub fn fits(self, speed: LinkSpeed) -> bool {
         match (self, speed) {
             (Self::Width(part), LinkSpeed::InfiniBand { width, .. }) => part == width,
@@ -164,7 +164,7 @@ pub(crate) struct ReportedSpeed {
 }
 
 impl ReportedSpeed {
-    /// Adds information from another source about the same link.
+    /// Fills gaps from another report about the same link.
     pub(crate) fn or(self, other: Self) -> Self {
         if let Some(known) = self.known.or(other.known) {
             return known.into();

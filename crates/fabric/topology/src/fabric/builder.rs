@@ -30,7 +30,7 @@ pub enum CableError {
         node: String,
         /// Requested port.
         port: u16,
-        /// Highest port number.
+        /// Highest port number of the node.
         ports: u16,
     },
     /// Both ends are the same port.
@@ -81,7 +81,7 @@ impl FabricBuilder {
         &self.nodes[node.0]
     }
 
-    /// Returns a draft node for changes.
+    /// Returns a draft node, mutably.
     pub fn node_mut(&mut self, node: DraftNode) -> &mut Node {
         &mut self.nodes[node.0]
     }

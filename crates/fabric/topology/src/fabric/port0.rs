@@ -7,9 +7,9 @@
 //!             └── s0[0]
 //! ```
 //!
-//! Ports 0 are added only on request, after all other nodes, cables and endpoints, so that other ids
-//! do not change. Routes from a port 0 are those of a host on its switch. No route leads to a port 0:
-//! packets arriving there were diverted by the switch.
+//! Ports 0 are added only on request, after all other nodes, cables and endpoints, so that other
+//! ids do not change. Packets from a port 0 take the routes of a host on its switch. No route leads
+//! to a port 0: it receives only packets that the switch diverts.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 18.2.4.1, on port 0.
 //!
@@ -81,7 +81,7 @@ impl Fabric {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Returns the lowest other endpoint on the same switch, whose routing rules apply to the port
+    /// Returns the lowest other endpoint on the same switch; its routing rules also apply to port
     /// 0.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 impl Fabric {
     /// Returns the fabric without the given nodes and their cables, without the cables at the given
     /// indices in [`Self::cables`], and without ports 0. Names and order are unchanged. Hosts of
-    /// removed switches remain.
+    /// removed switches remain, without cables.
     #[must_use]
     pub fn without(&self, nodes: &BTreeSet<NodeId>, cables: &BTreeSet<usize>) -> Self {
         let kept: Vec<NodeId> = (0..self.listed_nodes().len())

@@ -7,16 +7,16 @@
 //! ```
 //!
 //! Source: BookSim 2, `src/networks/anynet.cpp`. Neighbouring routers are joined by one channel in
-//! each direction, no matter how often they are listed. Each node belongs to one router; nodes are
-//! not joined to nodes.
+//! each direction, no matter how often they are listed. Each node is joined to one router and to no
+//! other node.
 //!
 //! A number after a neighbour is the channel latency in BookSim cycles. As fabrics have no clock, a
 //! cycle is represented by one metre of cable ([`MM_PER_CYCLE`]), whose delay is
-//! `network.delay_per_metre` of a scenario. The first cycle is the flit's own transmission, so a
-//! latency of `L` is a cable of `L - 1` metres. Channels without a number have one cycle, as in
-//! BookSim; without any numbers, lengths are unknown.
+//! `network.delay_per_metre` in a scenario. The first cycle is the transmission of the flit, so a
+//! latency of `L` cycles is a cable of `L - 1` metres. Channels without a number have a latency of
+//! one cycle, as in BookSim; in files without any numbers, cable lengths are unknown.
 //!
-//! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
+//! Router `n` becomes switch `s{n}` and node `n` becomes host `h{n}`, with the GUIDs of
 //! [`crate::numbering`]. Ports follow the order of appearance.
 
 mod read;
@@ -25,7 +25,7 @@ mod write;
 pub(super) use read::read;
 pub(super) use write::write;
 
-/// Cable length in mm per cycle after the first.
+/// Cable length in mm for each cycle of latency after the first.
 const MM_PER_CYCLE: u64 = 1_000;
 
 /// Maximum latency in cycles: 1,000 km of cable.

@@ -1,7 +1,7 @@
 //! Decoding of file contents.
 //!
 //! Dumps are UTF-8, except for node names set in another terminal encoding. Lines that are not
-//! valid UTF-8 are read as Latin-1 (ISO 8859-1), in which every byte is a character.
+//! valid UTF-8 are read as Latin-1 (ISO 8859-1), since there every byte is a character.
 
 use super::error::{FaultCode, FormatError, count};
 use super::foreign;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub struct Decoded<'a> {
     /// Decoded text.
     pub text: Cow<'a, str>,
-    /// Note on lines that are not UTF-8.
+    /// Finding about lines that are not UTF-8.
     pub finding: Option<Finding>,
 }
 

@@ -54,7 +54,7 @@ fn ellipse_of(node: &Node) -> String {
     format!("{} [shape={shape}, {size}]", quoted(&node.name))
 }
 
-/// Writes a line per bundle of parallel cables, upwards from the lower rank.
+/// Writes one edge for each bundle of parallel cables, from the lower rank up.
 fn lines(fabric: &Fabric, text: &mut String) {
     let mut counts: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
     for cable in fabric.cables() {
@@ -82,7 +82,8 @@ fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     switches
 }
 
-/// Returns the rank of each node: cables to the nearest switch with a host; `None` if unreachable.
+/// Returns the rank of each node: the number of cables to the nearest switch with a host. `None` if
+/// there is no path.
 fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut rank = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::new();
@@ -107,8 +108,8 @@ fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
 }
 
 /// Quotes a name for Graphviz, which requires escaped quotation marks and backslashes and reads
-/// `\n` as a line break. Other control characters would invalidate its SVG output and are replaced
-/// by their pictures (U+2400 to U+241F).
+/// `\n` as a line break. Other control characters would invalidate the SVG output of Graphviz and
+/// are replaced by Unicode control pictures (U+2400 to U+241F).
 fn quoted(name: &str) -> String {
     let mut quoted = String::from("\"");
     for c in name.chars() {

@@ -21,7 +21,7 @@ pub enum FaultCode {
     Contradiction,
     /// The format is output-only.
     WrittenOnly,
-    /// The file belongs to another program, named by the code.
+    /// The file belongs to another program, which the code names.
     Foreign(&'static str),
 }
 
@@ -47,9 +47,9 @@ impl FaultCode {
 pub struct FormatError {
     /// Category of the error.
     pub code: FaultCode,
-    /// Line number, from 1; 0 for the whole file.
+    /// 1-based line number; 0 for the whole file.
     pub line: u32,
-    /// Column in characters, from 1; `None` if unknown.
+    /// 1-based column in characters; `None` if unknown.
     pub column: Option<u32>,
     /// Description of the fault.
     pub message: String,
@@ -114,7 +114,7 @@ pub struct WriteError {
     pub expected: String,
 }
 
-/// Returns the line and column of a byte offset, both from 1; offsets beyond the end are clamped.
+/// Returns the 1-based line and column of a byte offset; offsets beyond the end are clamped.
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

@@ -4,7 +4,7 @@ use super::error::FormatError;
 
 const NAMED_MAX: usize = 20;
 
-/// Faults in text order, at least one.
+/// Faults in text order; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
     named: Vec<FormatError>,

@@ -1,7 +1,7 @@
 //! Recognition of unsupported files from other programs.
 //!
 //! Sources: `ibdm-topo-file(1)` of ibutils; infiniband-diags, `ibnetdiscover.c` and `iblinkinfo.c`;
-//! headings of ibdiagnet 2 as parsed by other tools; UFM, its NDT plugin; Slurm,
+//! headings of ibdiagnet 2 as parsed by other tools; the NDT plugin of UFM; Slurm,
 //! `topology.conf(5)`, `topology.yaml(5)`; OpenSM, `opensm(8)`, `doc/partition-config.txt`,
 //! `osm_qos_parser_y.y`, `osm_torus.c`; csg-htsim, `sim/datacenter/topologies`,
 //! `connection_matrices`; HPCC's ns-3, `simulation/mix`.
@@ -324,7 +324,7 @@ fn is_torus_2qos(line: &str) -> bool {
     }
 }
 
-/// Matches two nodes, a rate, a delay and an error rate, such as `0 256 100Gbps 1000ns 0`.
+/// Matches two node numbers, a rate, a delay and an error rate, such as `0 256 100Gbps 1000ns 0`.
 fn is_link_of_ns3(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     match &*words {

@@ -5,9 +5,9 @@
 //!   leaf0 ── h0          with one edge is a host, and a node with more edges is a switch
 //! ```
 //!
-//! Repeated edges are parallel cables. An edge in the opposite direction belongs to an earlier
-//! cable until both directions have equally many edges. Edges without ports get the lowest free
-//! ports. Nodes get no GUIDs.
+//! Repeated edges are parallel cables. An edge in the opposite direction of an earlier edge
+//! describes the same cable, until both directions have equally many edges. Edges without ports get
+//! the lowest free ports. Nodes get no GUIDs.
 
 use super::error::{FormatError, count};
 use super::text::Parsed;
@@ -20,7 +20,7 @@ use crate::{
 use gingham_kernel::Length;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Accepted names of node kinds, in lower case.
+/// Accepted names of node kinds in lower case.
 const KINDS: [(&str, NodeKind); 21] = [
     ("switch", NodeKind::Switch),
     ("leaf", NodeKind::Switch),
@@ -83,13 +83,13 @@ pub(super) struct Graph {
     nodes: Vec<(String, Option<NodeKind>)>,
     edges: Vec<Edge>,
     pub(super) findings: Vec<Finding>,
-    /// First line and number of nodes for each unknown kind.
+    /// First line and number of nodes of each unknown kind.
     strange: BTreeMap<String, (u32, usize)>,
 }
 
 impl Graph {
-    /// Returns the index of the node with this key, adding the node if necessary. The key is also
-    /// the node's default name.
+    /// Returns the index of the node with this key, adding the node if necessary. A node without a
+    /// name is named by its key.
     pub(super) fn node(&mut self, key: &str) -> usize {
         let next = self.nodes.len();
         let index = *self.index.entry(key.to_owned()).or_insert(next);
@@ -153,7 +153,7 @@ impl Graph {
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }
 
-    /// Returns the edges without loops and without opposite directions of cables.
+    /// Returns the edges without loops, and with one edge for the two directions of a cable.
     fn cables(&mut self) -> Vec<Edge> {
         let mut open: BTreeMap<[End; 2], usize> = BTreeMap::new();
         let mut kept = Vec::new();
@@ -198,7 +198,7 @@ impl Graph {
     }
 }
 
-/// Assigns ports to all ends: specified ports first, then the lowest free ports.
+/// Assigns ports to all cable ends: specified ports first, then the lowest free ports.
 fn places(
     edges: &[Edge],
     nodes: &[(String, Option<NodeKind>)],
@@ -231,7 +231,7 @@ fn places(
     Ok(places)
 }
 
-/// Returns the lowest free port from `lowest` on, and stores the port in `lowest`.
+/// Returns the lowest free port from `lowest` on, and stores this port in `lowest`.
 fn free_port(taken: &BTreeSet<(usize, u16)>, node: usize, lowest: &mut u16) -> Option<u16> {
     let free = (*lowest..=u16::MAX).find(|port| !taken.contains(&(node, *port)))?;
     *lowest = free;

@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
         FormatError::at(self.line(element), None, message, expected)
     }
 
-    /// Returns the value of the first of `names` found as an attribute or as data.
+    /// Returns the value of the first of `names` that exists as an XML attribute or a data element.
     fn stated<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
         let data = |name: &str| {
             let is_it = |data: &Element<'_, '_>| {
@@ -135,7 +135,7 @@ impl Reader<'_, '_> {
                 let message = format!("no node has the id {id:?}");
                 return Err(self.error(element, message, "expected the `id` of a node"));
             }
-            // Ports in GraphML may be words; only numbers are used.
+            // GraphML ports may be words; only numbers are used.
             let port = self.stated(element, &names).and_then(|text| port(text).ok().flatten());
             *end = (graph.node(id), port);
         }

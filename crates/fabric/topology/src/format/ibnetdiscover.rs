@@ -19,14 +19,14 @@
 //! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (output, with the options for full
 //! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input).
 //!
-//! Descriptions contain any character but line breaks. A description extends to the last quotation
-//! mark, because the text after it has none.
+//! Descriptions may contain any character except line breaks. A description extends to the last
+//! quotation mark of the line, because the text after it contains none.
 //!
-//! Lines that are clearly not part of a dump ([`noise`]) are skipped; possibly damaged lines are
-//! faults, after which reading continues.
+//! Lines that are clearly not part of a dump ([`noise`]) are skipped; lines that may be damaged are
+//! faults, and reading continues.
 //!
-//! The writer gives nodes without a GUID locally administered EUI-64 identifiers from
-//! 0x0200_0000_0000_0000 upwards, in canonical order.
+//! The writer assigns locally administered EUI-64 identifiers to nodes without a GUID, from
+//! 0x0200_0000_0000_0000 upwards in canonical order.
 
 mod comment;
 mod cursor;

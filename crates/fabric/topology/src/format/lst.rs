@@ -7,8 +7,8 @@
 //! ```
 //!
 //! All numbers are hexadecimal. Older releases of ibdiagnet omit the description. The subnet
-//! manager's node is `SW-SM` or `CA-SM`. A node's fields come from the lines with the node as near
-//! end. Lines with the node as far end only fill gaps, because some releases print the near end's
+//! manager's node is `SW-SM` or `CA-SM`. A node's fields are read from lines that start with the
+//! node. Lines that end with the node only fill gaps, because some releases repeat the first node's
 //! fields there.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_topology_node`; ibutils, `ibdm/Fabric.cpp`, `parseCables`.
@@ -28,7 +28,7 @@ const EXPECTED: &str = "expected a link such as `{ SW Ports:24 SystemGUID:.. Nod
                         PortGUID:.. VenID:.. DevID:.. Rev:.. {name} LID:0009 PN:0E } { CA .. } \
                         PHY=4x LOG=ACT SPD=10`";
 
-/// Generations by signalling rate per lane in Gbit/s.
+/// InfiniBand generations by printed speed, mostly the signalling rate per lane in Gbit/s.
 const SPEEDS: [(&str, Generation); 10] = [
     ("2.5", Generation::Sdr),
     ("5", Generation::Ddr),
@@ -203,7 +203,7 @@ impl Links {
         self.findings.push(Finding { line: Some(line), kind: FindingKind::Disagreement, text });
     }
 
-    /// Adds a node or fills its gaps; `is_near` if the line starts with the node.
+    /// Adds a node or fills its gaps; `is_near` means that the line starts with the node.
     fn node(&mut self, end: &End<'_>, is_near: bool) {
         let port = if end.kind == NodeKind::Switch { 0 } else { end.port };
         let address = Address { guid: end.port_guid, lid: end.lid, lmc: None };

@@ -14,8 +14,8 @@
 //! - **Tree** (`tree`): units and other switches form a tree if their cables do; otherwise one top
 //!   switch replaces all switches without nodes. A switch with both nodes and child switches is
 //!   split in two.
-//! - **Block** (`block`): one block per unit with compute nodes. The base block size is that of the
-//!   smallest block, because Slurm refuses smaller blocks.
+//! - **Block** (`block`): one block per unit with compute nodes. The base block size is the size of
+//!   the smallest block, because Slurm refuses blocks below the base size.
 //! - **YAML**: several topologies in one file (Slurm 25.05).
 //!
 //! Invariants: switches precede their parents; each node occurs once; names have at most 64
@@ -76,7 +76,7 @@ pub struct Topology {
     /// Base block size in nodes; `None` for a tree.
     pub block_size: Option<usize>,
     comments: Vec<String>,
-    /// Sentences about decisions and omissions.
+    /// Sentences about decisions and omissions, for users.
     pub notes: Vec<String>,
 }
 
@@ -85,11 +85,11 @@ pub struct Topology {
 pub struct Entry {
     /// Unique switch or block name.
     pub name: String,
-    /// Nodes or child switches.
+    /// Nodes or child switches of this switch or block.
     pub below: Below,
 }
 
-/// Names of the nodes or switches below a switch or in a block.
+/// Names of the nodes or child switches of a switch or block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Below {
     /// Node names.
@@ -154,8 +154,8 @@ pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(written)
 }
 
-/// Writes a `topology.yaml`; the first topology is the cluster's default. Fails without topologies,
-/// for duplicate names, or for names that Slurm cannot parse.
+/// Writes a `topology.yaml`; the first topology is the cluster's default. Fails for an empty list,
+/// duplicate names, or names that Slurm cannot parse.
 pub fn yaml(topologies: &[(String, Topology)]) -> Result<Written, WriteError> {
     let mut used = BTreeSet::new();
     for (name, _) in topologies {

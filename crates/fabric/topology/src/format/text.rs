@@ -16,6 +16,6 @@ pub struct Parsed {
 pub struct Written {
     /// File contents.
     pub text: String,
-    /// Sentences about omissions.
+    /// Sentences about omitted properties of the fabric.
     pub notes: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Dragonfly: fully connected groups of switches, joined by long ("global") cables.
 //!
 //! ```text
-//!   switches_per_group = 2, global_cables_per_switch = 1: 3 groups
+//!   switches_per_group = 2, global_cables_per_switch = 1, groups = 3
 //!
 //!            group 0                  slots of a group: global ports counted across its
 //!         s0-0 ── s0-1                switches; here slot 0 is at s*-0, slot 1 at s*-1
@@ -12,27 +12,27 @@
 //!                 slot 0   slot 1
 //! ```
 //!
-//! With a switches per group, p hosts and h global cables per switch, and g groups (at most a h + 1),
-//! the global ports of a group are slots 0 to a h - 1, with slot q at switch floor(q / h).
-//! **Arrangement** (not fixed by the source): slot q of group i leads to slot g - 2 - q of group
-//! i + q + 1 (mod g), the palmtree arrangement (Camarero, Vallejo and Beivide, "Topological
+//! With a switches per group, p hosts and h global cables per switch, and g groups (at most a h +
+//! 1), the global ports of a group are slots 0 to a h - 1, with slot q at switch floor(q / h).
+//! **Arrangement** (not fixed by the source): slot q of group i leads to slot g - 2 - q of group i
+//! + q + 1 (mod g), the palmtree arrangement (Camarero, Vallejo and Beivide, "Topological
 //! Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO
-//! 11(4), 2014), counted upwards. With fewer groups, the next g - 1 slots repeat the pattern, for
-//! r = floor(a h / (g - 1)) rounds, which give r cables per pair of groups. The u = r (g - 1) slots
-//! in use are spread evenly, with slot q at switch floor(q a / u).
+//! 11(4), 2014) with ascending group numbers. With fewer groups, further slots repeat the pattern
+//! in r = floor(a h / (g - 1)) rounds of g - 1 slots, which give r cables per pair of groups. The u
+//! = r (g - 1) slots in use are spread evenly, with slot q at switch floor(q a / u).
 //!
 //! Port order on a switch: hosts, other switches of the group, other groups.
 //!
 //! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
 //! ISCA 2008, section 3.
 //!
-//! Closed forms: a g switches, a p g hosts, g a (a - 1) / 2 cables inside groups and
-//! r g (g - 1) / 2 between groups; the diameter is at most 4 switches. The source calls
-//! a = 2p = 2h balanced.
+//! Closed forms: a g switches, a p g hosts, g a (a - 1) / 2 cables inside groups and r g (g - 1) /
+//! 2 between groups; the diameter is at most 4 switches. The source calls a dragonfly with a = 2p =
+//! 2h balanced.
 //!
-//! **Minimal routing** takes a local, a global and a local channel; a shortest path may take two
-//! global channels. With N = a p g hosts, all-to-all traffic spread evenly over the r cables, and n
-//! global cables in use at a switch:
+//! **Minimal routing** takes up to one local, one global and one more local channel; a shortest
+//! path may take two global channels. With N = a p g hosts, all-to-all traffic spread evenly over
+//! the r cables, and n global cables in use at a switch:
 //!
 //! ```text
 //!   channel               host pairs on it                    from
@@ -42,8 +42,8 @@
 //!                         + a p^2 n(s) / r                    the groups behind s to hosts of t
 //! ```
 //!
-//! A host sends at most the fraction (N - 1) / (host pairs on the busiest channel) of its link rate,
-//! and at most the link rate.
+//! A host sends at most the fraction (N - 1) / (host pairs on the busiest channel) of its link
+//! rate, up to the full link rate.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -56,20 +56,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dragonfly {
-    /// Number of switches in each group (a), from 1.
+    /// Number of switches in each group (a), at least 1.
     #[schemars(range(min = 1))]
     pub switches_per_group: u32,
-    /// Number of hosts on each switch (p), from 1.
+    /// Number of hosts on each switch (p), at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of cables from each switch to other groups (h), from 0 (a single group).
+    /// Number of cables from each switch to other groups (h); 0 requires a single group.
     pub global_cables_per_switch: u32,
     /// Number of groups (g), from 1 to a h + 1; by default a h + 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub groups: Option<u32>,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
@@ -84,9 +84,9 @@ struct Shape {
 }
 
 impl Dragonfly {
-    /// Returns the all-to-all load bound of minimal (local-global-local) routing, as a fraction of
-    /// a host's link rate, for equally fast links. `None` for invalid parameters or fewer than two
-    /// hosts.
+    /// Returns the bound of minimal (local-global-local) routing on all-to-all load, as a fraction
+    /// of a host's link rate, for links of equal rates. `None` for invalid parameters or fewer than
+    /// two hosts.
     pub fn minimal_routing_bound(&self) -> Option<f64> {
         let shape = self.check().ok()?;
         let [a, p, g] = [shape.switches_per_group, shape.hosts_per_switch, shape.groups];
@@ -158,8 +158,8 @@ impl Shape {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }
 
-    /// Returns the number of cables between two groups, and of global cables in use at a group's
-    /// two busiest switches. `None` for a single group.
+    /// Returns the number of cables between two groups, and the numbers of global cables in use at
+    /// a group's two busiest switches. `None` for a single group.
     fn most_global_cables(self) -> Option<(u32, u32)> {
         let peers = self.groups.checked_sub(1).filter(|peers| *peers > 0)?;
         let used = self.rounds() * peers;
@@ -179,7 +179,7 @@ impl Shape {
         }
         for (lower, low) in (0..).zip(&switches) {
             for (higher, high) in (0..).zip(&switches).skip(lower as usize + 1) {
-                // A switch has no port to itself, so its ports to higher switches are one lower.
+                // A switch has no port to itself, so port numbers to higher switches are one lower.
                 let to_higher = self.hosts_per_switch + higher;
                 let to_lower = self.hosts_per_switch + 1 + lower;
                 draft.cable((*low, to_higher), (*high, to_lower));
@@ -194,7 +194,7 @@ impl Shape {
             return;
         }
         for group in 0..self.groups {
-            // Slots from groups - 1 - group on are far ends of cables from lower groups.
+            // Slots from groups - 1 - group on are the far ends of cables from lower groups.
             for slot in 0..peers - group {
                 let far_group = group + slot + 1;
                 for round in 0..self.rounds() {

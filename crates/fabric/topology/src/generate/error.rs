@@ -25,15 +25,15 @@ pub enum GenerateError {
         in_words(*count_max)
     )]
     TooLarge {
-        /// Key of the parameter that contributes most.
+        /// Key of the parameter that contributes most to the size.
         parameter: &'static str,
         /// Value as written in scenarios.
         value: String,
-        /// Resulting number, saturated at `u128::MAX`.
+        /// Resulting number of the objects, saturated at `u128::MAX`.
         count: u128,
         /// Counted objects, such as "nodes".
         what: &'static str,
-        /// Maximum number.
+        /// Maximum number of the objects.
         count_max: u128,
     },
     /// No random draw was acceptable.
@@ -42,17 +42,17 @@ pub enum GenerateError {
          ports; expected another value, or another seed"
     )]
     NoneFound {
-        /// Key of the parameter that makes success unlikely.
+        /// Key of the parameter that makes an acceptable draw unlikely.
         parameter: &'static str,
         /// Value as written in scenarios.
         value: String,
-        /// Number of draws.
+        /// Number of random draws.
         attempts: usize,
     },
 }
 
 impl GenerateError {
-    /// Returns the key of the responsible parameter.
+    /// Returns the key of the parameter to change.
     pub const fn parameter(&self) -> &'static str {
         match self {
             Self::OutOfRange { parameter, .. }
@@ -62,7 +62,7 @@ impl GenerateError {
     }
 }
 
-/// Formats a count with thousands separators; above 10^12 as "over 1,000,000,000,000".
+/// Formats a count with thousands separators; counts above 10^12 become "over 1,000,000,000,000".
 fn in_words(count: u128) -> String {
     const READABLE_MAX: u128 = 1_000_000_000_000;
     if count > READABLE_MAX {
@@ -91,7 +91,7 @@ pub(super) fn at_least(
     Err(GenerateError::OutOfRange { parameter, value: value.to_string(), expected })
 }
 
-/// `because` explains the bound.
+/// Checks that `value` is at most `maximum`; `because` explains the limit to users.
 pub(super) fn at_most(
     parameter: &'static str,
     value: u32,

@@ -1,5 +1,5 @@
-//! Fat tree of switches with equally many ports. Below the top, half of the ports lead down and
-//! half lead up; leaves may have fewer ports up than down.
+//! Fat tree of switches with equal numbers of ports. Below the top level, half of a switch's ports
+//! lead down and half lead up; leaves may have fewer ports up than down.
 //!
 //! ```text
 //!   ports = 4, levels = 2               s0-0         s0-1            level 0: the top
@@ -11,21 +11,21 @@
 //! ```
 //!
 //! With P ports, n levels and a tapering of t, a leaf has u = floor(P / (t + 1)) ports up and t u
-//! hosts; t = 1 is full bisection. Top switches have P ports down. Downward ports have the lower
-//! numbers.
+//! hosts; t = 1 gives full bisection. Top switches have P ports down. The downward ports of a
+//! switch have lower numbers than its upward ports.
 //!
-//! Each top switch of a subtree of l levels (l = 1 is a leaf) is a plane. The switch of plane b has
-//! a port up to plane (b', b) of the next larger subtree, for each b' below its number of ports up;
-//! that switch has a port down to each smaller subtree. Switches are numbered by subtree, then
-//! plane, with the highest level's b' first.
+//! Each top switch of a subtree with l levels (l = 1 is a leaf) belongs to one plane. For each b'
+//! below its number of upward ports, the switch of plane b has a port to the switch of plane (b',
+//! b) in the next larger subtree; the latter switch has a port down to each smaller subtree.
+//! Switches are numbered by subtree, then by plane, with the b' of the highest level first.
 //!
 //! Source: Lin, Chung and Huang, "A multiple LID routing scheme for fat-tree-based InfiniBand
 //! networks", IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das and Kumar, "On
 //! generalized fat trees", IPPS 1995 (as XGFT(n; t u, P/2, ..., P/2, P; 1, u, P/2, ..., P/2)).
 //!
 //! Closed forms for n >= 2: t u P (P/2)^(n-2) hosts, P (P/2)^(n-2) leaves, u P (P/2)^(n-3) switches
-//! on each level between, u (P/2)^(n-2) at the top; the diameter is 2n - 1 switches. A single level
-//! is one switch with P hosts.
+//! on each level in between, u (P/2)^(n-2) top switches; the diameter is 2n - 1 switches. A single
+//! level is one switch with P hosts.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -34,21 +34,21 @@ use crate::{DraftNode, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Fat tree of switches with equally many ports.
+/// Fat tree of switches with equal numbers of ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
-    /// Number of ports of each switch, even, from 2.
+    /// Number of ports of each switch: an even number, at least 2.
     #[schemars(range(min = 2))]
     pub ports: u32,
-    /// Number of switch levels, from 1.
+    /// Number of switch levels, at least 1.
     #[schemars(range(min = 1))]
     pub levels: u32,
-    /// Ratio of hosts to upward cables on a leaf, from 1; 2 is an oversubscription of 2 : 1.
+    /// Ratio of hosts to upward cables on a leaf, at least 1; 2 is an oversubscription of 2 : 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub tapering: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
@@ -64,7 +64,7 @@ impl FatTree {
     pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
         self.check()?;
         let mut draft = Draft::default();
-        // The top level comes first, so that the first switch is a root.
+        // The top level comes first in canonical order, so that the first switch is a root.
         let counts = self.counts();
         let names = (0..self.levels).zip(counts.iter().rev());
         let mut levels: Vec<Vec<DraftNode>> = names
@@ -83,8 +83,8 @@ impl FatTree {
         Ok(draft.build())
     }
 
-    /// Joins two levels. `planes` is the number of top switches per lower subtree; returns the
-    /// number per upper subtree.
+    /// Joins two levels. `planes` is the number of top switches of each lower subtree; returns this
+    /// number for each upper subtree.
     fn join_levels(
         &self,
         draft: &mut Draft,
@@ -107,7 +107,7 @@ impl FatTree {
         planes * up
     }
 
-    /// Returns the ports of a switch on `level`; level 0 is the leaves.
+    /// Returns the numbers of ports of a switch on `level`; level 0 contains the leaves.
     fn level(&self, level: usize) -> Level {
         let (ports, levels) = (self.ports, self.levels as usize);
         let uplinks = ports / (self.tapering + 1);
@@ -118,7 +118,7 @@ impl FatTree {
         }
     }
 
-    /// Returns the number of switches per level, leaves first: subtrees times planes.
+    /// Returns the number of switches on each level, leaves first: subtrees times planes.
     fn counts(&self) -> Vec<u128> {
         let levels = self.levels as usize;
         let mut counts = vec![1_u128; levels];
@@ -150,7 +150,7 @@ impl FatTree {
         }
         let ports_per_switch = ports;
         Size { switches: 1, hosts: ports, ports_per_switch }.check("ports", &self.ports)?;
-        // Limits the levels before `counts` allocates an element for each.
+        // Checked first, because `counts` allocates an element for each level.
         let levels = u128::from(self.levels);
         Size { switches: levels, hosts: 0, ports_per_switch }.check("levels", &self.levels)?;
         let counts = self.counts();

@@ -18,7 +18,7 @@
 //! chapter 6.
 //!
 //! Closed forms for l leaves, s spines, p hosts per leaf and c cables per leaf-spine pair: l + s
-//! switches, l p hosts, l p + l s c cables; diameter 3 switches (1 with a single leaf);
+//! switches, l p hosts, l p + l s c cables; diameter 3 switches (1 switch with a single leaf);
 //! oversubscription p / (s c); rearrangeably non-blocking if p <= s c.
 
 use super::draft::{Draft, Size};
@@ -32,20 +32,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FoldedClos {
-    /// Number of leaf switches, from 1.
+    /// Number of leaf switches, at least 1.
     #[schemars(range(min = 1))]
     pub leaves: u32,
-    /// Number of spine switches, from 1.
+    /// Number of spine switches, at least 1.
     #[schemars(range(min = 1))]
     pub spines: u32,
-    /// Number of hosts on each leaf switch, from 1.
+    /// Number of hosts on each leaf switch, at least 1.
     #[schemars(range(min = 1))]
     pub hosts_per_leaf: u32,
-    /// Number of parallel cables between each leaf and each spine, from 1.
+    /// Number of parallel cables between each leaf and each spine, at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub cables_per_pair: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

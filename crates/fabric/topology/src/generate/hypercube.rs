@@ -26,20 +26,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hypercube {
-    /// Number of dimensions, from 1 to 18; each doubles the number of switches.
+    /// Number of dimensions, from 1 to 18; each dimension doubles the number of switches.
     #[schemars(range(min = 1, max = 18))]
     pub dimensions: u32,
-    /// Number of hosts on each switch, from 1.
+    /// Number of hosts on each switch, at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
 }
 
-/// With one host per switch, 19 dimensions have 2^20 nodes, above the limit of 1,000,000.
+/// Maximum number of dimensions. With one host per switch, 19 dimensions have 2^20 nodes, above the
+/// limit of 1,000,000.
 const DIMENSIONS_MAX: u128 = 18;
 
 impl Hypercube {

@@ -9,19 +9,20 @@
 //! ```
 //!
 //! With p hosts per switch, host h(i p + k) is attached to port k + 1 of switch i. Then pairs of
-//! free ports, drawn uniformly among all permitted pairs, are joined until none are left.
+//! free ports, drawn uniformly among all permitted pairs, are joined until no permitted pair is
+//! left.
 //!
-//! A draw is repeated, up to 1,000 times, if the fabric is not connected or lacks more than one of
-//! the possible cables. With n switches, f ports per switch besides host ports and at most m cables
-//! per pair, a switch uses at most d = min(f, m (n - 1)) ports and the fabric has at most
-//! floor(n d / 2) cables.
+//! A draw is repeated, up to 1,000 times, if the fabric is not connected or has at least two cables
+//! fewer than possible. With n switches, f ports per switch besides host ports and at most m cables
+//! per pair, a switch uses at most d = min(f, m (n - 1)) ports and the fabric has at most floor(n d
+//! / 2) cables.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A (4 hosts per switch, 8 ports, one cable per
-//! pair). The drawing procedure is our reconstruction.
+//! pair). The procedure of a draw is our reconstruction.
 //!
-//! Expected values for the defaults: about 2n cables between switches; mean shortest paths of 1.45,
-//! 1.97, 2.55 and 3.16 cables among 8, 16, 32 and 64 switches.
+//! Expected values for the defaults: about 2n cables between switches; shortest paths with a mean
+//! of 1.45, 1.97, 2.55 and 3.16 cables among 8, 16, 32 and 64 switches, respectively.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -36,7 +37,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Irregular {
-    /// Number of switches, from 1.
+    /// Number of switches, at least 1.
     #[schemars(range(min = 1))]
     pub switches: u32,
     /// Number of ports of each switch, from 1 to 65,535.
@@ -47,11 +48,11 @@ pub struct Irregular {
     #[serde(default = "hosts_per_switch_default")]
     #[schemars(range(min = 1, max = 65_535))]
     pub hosts_per_switch: u32,
-    /// Maximum number of parallel cables between two switches, from 1.
+    /// Maximum number of parallel cables between two switches, at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub cables_per_pair_max: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,
@@ -69,10 +70,10 @@ const ATTEMPTS_MAX: usize = 1_000;
 
 const ATTEMPTS_MIN: usize = 10;
 
-/// Maximum number of cables in all draws together.
+/// Maximum number of cables that all draws together may place.
 const CABLES_DRAWN_MAX: usize = 50_000_000;
 
-/// Rejected draws before the permitted pairs are listed.
+/// Number of rejected pairs after which the permitted pairs are listed instead.
 const REJECTIONS_MAX: u32 = 64;
 
 impl Irregular {
@@ -234,7 +235,7 @@ impl FreePorts {
     fn take(&mut self, positions: [usize; 2]) -> Pair {
         let pair = self.pair(positions);
         *self.cables.entry(pair).or_default() += 1;
-        // The later port is removed first, so that the earlier port keeps its position.
+        // The higher position is removed first, so that the lower position stays valid.
         self.switches.swap_remove(positions[0].max(positions[1]));
         self.switches.swap_remove(positions[0].min(positions[1]));
         pair
@@ -269,8 +270,8 @@ fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
 mod tests {
     use super::*;
 
-    /// Expects uniformly drawn pairs of free ports. Switch 0 has two free ports, the others one;
-    /// switches 1 and 3 are already joined.
+    /// Expects uniformly drawn pairs of free ports. Switch 0 has two free ports, and each other
+    /// switch has one; switches 1 and 3 are already joined.
     fn assert_uniform(draw: impl Fn(&FreePorts, &mut Stream) -> Option<[usize; 2]>) {
         const DRAWS: u32 = 20_000;
         let free = FreePorts {
@@ -284,7 +285,7 @@ mod tests {
             let positions = draw(&free, &mut stream).expect("some may be joined");
             *count.entry(free.pair(positions)).or_default() += 1;
         }
-        // Probabilities in eighths: 2, 2, 2, 1, 1 for (0,1), (0,2), (0,3), (1,2), (2,3).
+        // Probabilities of the pairs (0,1), (0,2), (0,3), (1,2), (2,3) in eighths: 2, 2, 2, 1, 1.
         assert_eq!(
             count.keys().copied().collect::<Vec<_>>(),
             [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]

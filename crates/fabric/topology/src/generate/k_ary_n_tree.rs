@@ -1,4 +1,4 @@
-//! k-ary n-tree: a fat tree of equal switches with as many cables up as down.
+//! k-ary n-tree: a fat tree of equal switches with equal numbers of cables up and down.
 //!
 //! ```text
 //!   arity = 2, levels = 2       s0-0    s0-1        level 0: the roots
@@ -11,16 +11,16 @@
 //! ```
 //!
 //! Switch `s{l}-{w}` is on level l; in base k, w has the digits w_0 ... w_(n-2), most significant
-//! first. The switch is joined to the switches on level l + 1 with the same digits except possibly
-//! digit l. Host p is on the leaf numbered by p's digits without the last. Ports `1` to `k` lead
-//! down, with port d + 1 to the neighbour with digit d; ports `k + 1` to `2k` lead up in the same
-//! order, except at roots.
+//! first. The switch is joined to those switches on level l + 1 whose digits agree with w except
+//! possibly in digit l. The leaf of host p has the digits of p without the last digit. Ports `1` to
+//! `k` lead down, with port d + 1 to the neighbour with digit d; ports `k + 1` to `2k` of a
+//! non-root lead up in the same order.
 //!
 //! Source: Petrini and Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel
 //! Architectures", IPPS 1997, definition 2.
 //!
-//! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables (k^n to hosts); paths between hosts
-//! that first differ in digit d have 2 (n - d) - 1 switches; diameter 2n - 1 switches.
+//! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables (k^n to hosts); a path between hosts
+//! that first differ in digit d has 2 (n - d) - 1 switches; diameter 2n - 1 switches.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;
@@ -33,13 +33,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KAryNTree {
-    /// Number of downward cables of each switch (k), from 2.
+    /// Number of downward cables of each switch (k), at least 2.
     #[schemars(range(min = 2))]
     pub arity: u32,
-    /// Number of switch levels (n), from 1.
+    /// Number of switch levels (n), at least 1.
     #[schemars(range(min = 1))]
     pub levels: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

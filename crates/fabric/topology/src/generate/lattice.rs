@@ -6,9 +6,9 @@
 //!                              s1-0 ── s1-1 ── s1-2       cells 3, 4, 5
 //! ```
 //!
-//! Port order on a switch: hosts, then neighbours by dimension. A dimension of size 1 has no ports,
-//! and a dimension of size 2 has one port. Larger dimensions have two: down (towards smaller
-//! coordinates), then up.
+//! Port order on a switch: hosts, then neighbours by dimension. A switch has no port for a
+//! dimension of size 1 and one port for a dimension of size 2. For larger dimensions it has two:
+//! first down (towards smaller coordinates), then up.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};

@@ -24,14 +24,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
-    /// Number of switches in each of 1 to 32 dimensions, such as [8, 8]; each from 1.
+    /// Number of switches in each of 1 to 32 dimensions, such as [8, 8]; each number is at least 1.
     #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
     pub dimensions: Vec<u32>,
-    /// Number of hosts on each switch, from 1.
+    /// Number of hosts on each switch, at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -11,12 +11,12 @@
 //!     h0-0 mlx5_0   h1-0 mlx5_0           h0-0 mlx5_1   h1-0 mlx5_1
 //! ```
 //!
-//! Each plane is a [`FoldedClos`] with prefixed switch names.
+//! Each plane is a [`FoldedClos`] whose switch names have a prefix.
 //!
 //! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware
 //! for AI Architectures", ISCA 2025, section 5.1.
 //!
-//! All counts are those of [`FoldedClos`] times the number of planes.
+//! Closed forms: the counts of [`FoldedClos`] times the number of planes.
 
 use super::rails::Copies;
 use super::{FoldedClos, GenerateError, error::at_least, one};
@@ -28,19 +28,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MultiPlane {
-    /// Number of planes, and of adapters per node, from 1.
+    /// Number of planes, and of adapters per node, at least 1.
     #[schemars(range(min = 1))]
     pub planes: u32,
-    /// Number of leaf switches in each plane, from 1.
+    /// Number of leaf switches in each plane, at least 1.
     #[schemars(range(min = 1))]
     pub leaves: u32,
-    /// Number of spine switches in each plane, from 1.
+    /// Number of spine switches in each plane, at least 1.
     #[schemars(range(min = 1))]
     pub spines: u32,
-    /// Number of nodes on each leaf switch, from 1.
+    /// Number of nodes on each leaf switch, at least 1.
     #[schemars(range(min = 1))]
     pub hosts_per_leaf: u32,
-    /// Number of parallel cables between each leaf and each spine, from 1.
+    /// Number of parallel cables between each leaf and each spine, at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub cables_per_pair: u32,

@@ -14,9 +14,9 @@
 //! ```
 //!
 //! A **scalable unit** has `nodes_per_unit` nodes and `rails` leaf switches. Adapters and leaves
-//! with the same number form a **rail**. In a fabric of three levels, `units_per_block` units form
-//! a **block** with `spine_groups` groups of `spines` spines, by default one group per rail. With k
-//! core groups, spine j of every group is cabled to core group floor(j k / `spines`).
+//! with the same number form a **rail**. In a fabric with three levels, `units_per_block` units
+//! form a **block** with `spine_groups` groups of `spines` spines, by default one group per rail.
+//! With k core groups, spine j of every group is cabled to core group floor(j k / `spines`).
 //!
 //! ```text
 //!   levels = 3            core0 core1              core2 core3         core groups
@@ -26,19 +26,19 @@
 //!                       su0-leaf0  su1-leaf0     su0-leaf1  su1-leaf1
 //! ```
 //!
-//! Port order: nodes, then spines on a leaf; leaves by unit, then cores on a spine; spines by group
-//! on a core. The canonical order is cores, spines, leaves.
+//! Port order: on a leaf, nodes, then spines; on a spine, leaves by unit, then cores; on a core,
+//! spines by group. The canonical order is cores, spines, leaves.
 //!
 //! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
-//! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023, and the document
-//! for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). Blocks and core
-//! groups follow NVIDIA's Selene.
+//! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023, and the
+//! counterpart for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod).
+//! Blocks and core groups follow NVIDIA's Selene.
 //!
-//! Closed forms for U units of n nodes and R rails, G spine groups of s spines, u cables per leaf
-//! and spine, C cores in k core groups, and c cables per core and spine: U n R adapters, U R
+//! Closed forms for U units of n nodes and R rails, G spine groups of s spines, u cables per
+//! leaf-spine pair, C cores in k core groups, and c cables per core-spine pair: U n R adapters, U R
 //! leaves, G s spines, U R s u cables between leaves and spines, and G s c C / k between spines and
-//! cores. With two levels, G = 1 and the diameter is 3 switches; with three, paths pass 3 switches
-//! within a spine group and otherwise 5.
+//! cores. With two levels, G = 1 and the diameter is 3 switches; with three levels, paths within a
+//! spine group pass 3 switches and other paths pass 5.
 
 mod design;
 
@@ -53,15 +53,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RailOptimised {
-    /// Number of scalable units, from 1.
+    /// Number of scalable units, at least 1.
     #[serde(default = "units_default")]
     #[schemars(range(min = 1))]
     pub units: u32,
-    /// Number of nodes in each unit, from 1.
+    /// Number of nodes in each unit, at least 1.
     #[serde(default = "nodes_per_unit_default")]
     #[schemars(range(min = 1))]
     pub nodes_per_unit: u32,
-    /// Number of adapters per node, and of leaf switches per unit, from 1.
+    /// Number of adapters per node, and of leaf switches per unit, at least 1.
     #[serde(default = "rails_default")]
     #[schemars(range(min = 1))]
     pub rails: u32,
@@ -73,7 +73,7 @@ pub struct RailOptimised {
     #[serde(default = "radix_default")]
     #[schemars(range(min = 2, max = 65_535))]
     pub radix: u32,
-    /// Ratio of nodes to upward cables on a leaf, from 1; 2 is an oversubscription of 2 : 1.
+    /// Ratio of nodes to upward cables on a leaf, at least 1; 2 is an oversubscription of 2 : 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub tapering: u32,

@@ -6,12 +6,12 @@
 //!             r0-s0               r1-s0          a copy for each rail, without cables between copies
 //!            /     \             /     \
 //!   h0 mlx5_0   h1 mlx5_0   h0 mlx5_1   h1 mlx5_1
-//!     └─────────────┼──────────┘            │    adapters of one host: same name before the space
+//!     └─────────────┼──────────┘            │    adapters of one node: equal names before the space
 //!                   └───────────────────────┘
 //! ```
 //!
-//! Adapter r of host k replaces host k in copy r. A host's adapters are adjacent in canonical
-//! order. All copies of a random shape are equal.
+//! Adapter r of node k is host k of copy r. A node's adapters are adjacent in canonical order. All
+//! copies of a random shape are equal.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};
@@ -26,7 +26,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Fails if all copies together would be too large.
+    /// Copies `shape`; fails if the total size of all copies exceeds a limit.
     pub(super) fn of(self, shape: &Fabric) -> Result<Fabric, GenerateError> {
         self.check(shape)?;
         let mut draft = Draft::default();

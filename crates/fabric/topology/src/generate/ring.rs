@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
-    /// Number of switches in the ring, from 1; two switches are joined by one cable.
+    /// Number of switches in the ring, at least 1; two switches are joined by one cable.
     #[schemars(range(min = 1))]
     pub switches: u32,
-    /// Number of hosts on each switch, from 1.
+    /// Number of hosts on each switch, at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -23,7 +23,7 @@ pub struct Star {
     /// Number of hosts on the switch, from 1 to 65,535.
     #[schemars(range(min = 1, max = 65_535))]
     pub hosts: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

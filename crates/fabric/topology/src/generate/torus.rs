@@ -27,14 +27,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Torus {
-    /// Number of switches in each of 1 to 32 dimensions, each from 1; 2 are joined by one cable.
+    /// Number of switches in each of 1 to 32 dimensions, at least 1 each. In a dimension of size 2,
+    /// one cable joins the two switches.
     #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
     pub dimensions: Vec<u32>,
-    /// Number of hosts on each switch, from 1.
+    /// Number of hosts on each switch, at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub hosts_per_switch: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -20,7 +20,7 @@ pub struct TwoHosts {
     /// Number of switches in a row between the two hosts, from 0 (a direct cable) to 999,998.
     #[serde(default = "one")]
     pub switches: u32,
-    /// Number of disjoint copies, from 1. Each host has an adapter in every copy.
+    /// Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1), extend("default" = 1))]
     pub rails: u32,

@@ -30,10 +30,10 @@ struct Net {
     nodes: BTreeMap<NetName, DraftNode>,
     router_of: BTreeMap<u64, u64>,
     links: Vec<Link>,
-    /// Link index by neighbours in ascending order.
+    /// Link index by its two ends in ascending order.
     index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
-    /// Line of the first latency, and number of latencies.
+    /// Line number of the first latency, and number of latencies.
     latencies: Option<(u32, usize)>,
 }
 
@@ -205,7 +205,7 @@ impl Net {
             return Err(line.error(word.offset, message, &expected));
         };
         self.latencies.get_or_insert((line.number, 0)).1 += 1;
-        // A router joined to itself has no link, nor has a node to its second router.
+        // Neither a router joined to itself nor a node joined to a second router has a link here.
         let Some(index) = self.index.get(&sorted(ends)) else { return Ok(()) };
         let known = *self.links[*index].latency.get_or_insert(cycles);
         if known != cycles {
@@ -235,7 +235,8 @@ impl Net {
 }
 
 impl Net {
-    /// Notes that BookSim's `min` minimises cycles, so its paths may have more channels than ours.
+    /// Adds a note that BookSim's `min` minimises cycles, so its paths may have more channels than
+    /// ours.
     fn note_differing(&mut self, line: u32) {
         let is_between_routers = |link: &&Link| {
             let kinds = link.ends.map(|(node, _)| self.builder.node(node).kind);

@@ -7,9 +7,9 @@ use crate::numbering::{host_number, switch_number};
 use crate::{Cable, ChannelId, Fabric, Guid, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Writes one line per router, with each link in the line of its first router. Numbers start at 0
-/// without gaps, because BookSim uses them as indices. Routers without links are omitted: BookSim
-/// would not recognise them (`anynet.cpp`, `readFile`).
+/// Writes one line per router; each link appears in the line of its first router. Router and node
+/// numbers start at 0 and have no gaps, because BookSim uses them as indices. Routers without links
+/// are omitted: BookSim would not recognise them (`anynet.cpp`, `readFile`).
 pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     refuse(fabric)?;
     let links = links(fabric);
@@ -53,7 +53,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(Written { text, notes })
 }
 
-/// Returns the linked node pairs, and the channel out of the switch in whose line the link is
+/// Returns the linked node pairs, each with the channel out of the switch in whose line the link is
 /// written.
 fn links(fabric: &Fabric) -> BTreeMap<[NodeId; 2], ChannelId> {
     let mut links = BTreeMap::new();
@@ -91,14 +91,15 @@ fn parts(links: &BTreeMap<[NodeId; 2], ChannelId>) -> usize {
     parts
 }
 
-/// Returns the latency of a cable; `None` unless its length is a whole number of metres in range.
+/// Returns the latency of a cable in cycles; `None` unless the length is a whole number of metres
+/// in range.
 fn cycles(cable: &Cable) -> Option<u64> {
     let mm = cable.length?.as_mm();
     let cycles = mm / MM_PER_CYCLE + 1;
     (mm % MM_PER_CYCLE == 0 && (1..=CYCLES_MAX).contains(&cycles)).then_some(cycles)
 }
 
-/// Returns whether all cables have latencies; the others would get BookSim's default.
+/// Returns whether all cables have latencies; otherwise some would get BookSim's default.
 fn latencies_hold(fabric: &Fabric) -> bool {
     fabric.cables().iter().all(|cable| cycles(cable).is_some())
 }
@@ -134,7 +135,7 @@ fn hosts(fabric: &Fabric) -> impl Iterator<Item = NodeId> {
     fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host)
 }
 
-/// Returns node numbers from the GUIDs if gapless, otherwise in canonical order.
+/// Returns node numbers, from the GUIDs if gapless, otherwise in canonical order.
 fn numbers(fabric: &Fabric, linked: &BTreeSet<NodeId>) -> (BTreeMap<NodeId, u64>, Option<String>) {
     let of = |is_switch| {
         linked.iter().copied().filter(move |id| fabric.node(*id).is_switch() == is_switch)

@@ -5,7 +5,7 @@
 //!     └── head ──┘  └description─┘  └─────── tail ──────────┘
 //! ```
 //!
-//! Words unknown to all versions of the tools are permitted with a finding.
+//! Words that no version of the tools prints are permitted, but reported as a finding.
 
 use super::cursor::{Cursor, LineError};
 use crate::speed::ReportedSpeed;
@@ -17,7 +17,7 @@ pub(super) struct Words<'a> {
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     pub(super) enhanced_port0: Option<bool>,
-    /// Whether a speed was read, including `???`.
+    /// Whether the comment has a speed, possibly the unknown speed `???`.
     pub(super) has_speed: bool,
     pub(super) speed: ReportedSpeed,
     pub(super) options: Options,
@@ -145,16 +145,16 @@ fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), Li
     Ok(())
 }
 
-/// Width mask bits and numbers of lanes, in descending order of width.
+/// Pairs of width mask bit and number of lanes, in descending order of width.
 pub(super) const WIDTH_BITS: [(u8, u8); 5] = [(8, 12), (4, 8), (2, 4), (16, 2), (1, 1)];
 
-/// Speed mask bits, fastest first; generations after QDR use other masks.
+/// Pairs of speed mask bit and generation, fastest first; generations after QDR use other masks.
 pub(super) const SPEED_BITS: [(u8, Generation); 3] =
     [(4, Generation::Qdr), (2, Generation::Ddr), (1, Generation::Sdr)];
 
 impl Options {
-    /// Returns the highest speed allowed by the masks, as negotiated by both ends; 4x and SDR by
-    /// default, as in ibsim.
+    /// Returns the highest speed that the masks allow, which the ends of a cable negotiate. As in
+    /// ibsim, the default is 4x SDR.
     pub(super) fn speed(self) -> Option<LinkSpeed> {
         if self == Self::default() {
             return None;

@@ -10,7 +10,7 @@ pub(super) struct Cursor<'a> {
     end: usize,
 }
 
-/// Error with its column in characters, from 1.
+/// Error with a 1-based column in characters.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LineError {
     pub(super) column: u32,
@@ -58,7 +58,8 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c != ' ' && c != '\t')
     }
 
-    /// Splits the rest into the part before a byte offset and the part from `skip` bytes after it.
+    /// Splits the rest of the line into the part before a byte offset and the part from `skip`
+    /// bytes after it.
     pub(super) fn split(&self, offset: usize, skip: usize) -> (Self, Self) {
         let middle = self.at + offset;
         (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
@@ -89,8 +90,8 @@ impl<'a> Cursor<'a> {
         if self.take(")") { Ok(guid) } else { Err(start.error(WHAT)) }
     }
 
-    /// Parses a GUID: hexadecimal if it has 0x, a letter or all 16 digits, otherwise decimal, as in
-    /// ibsim.
+    /// Parses a GUID: hexadecimal if it starts with 0x, contains a letter or has all 16 digits,
+    /// otherwise decimal, as in ibsim.
     pub(super) fn guid(&mut self, what: &str) -> Result<Guid, LineError> {
         let mut after = *self;
         let digits = after.take_while(|c| c.is_ascii_hexdigit());

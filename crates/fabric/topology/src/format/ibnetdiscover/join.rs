@@ -4,11 +4,11 @@
 //!   S-a: [1] "H-b"[2]  ┐  both lines agree: one cable
 //!   H-b: [2] "S-a"[1]  ┘
 //!   S-a: [3] "H-c"[1]  ── no matching line of H-c: a one-sided cable
-//!   S-a: [3] "H-d"[1]  ── the port is in use: the first line is kept, a disagreement
+//!   S-a: [3] "H-d"[1]  ── the port is in use: a disagreement; the first line is kept
 //! ```
 //!
 //! Names are not compared: with a node name map, `ibnetdiscover` prints the mapped name at the far
-//! end but the device's own name in its record.
+//! end of a link, but the unmapped name in the node's record.
 
 use super::comment::NoLid;
 use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
@@ -25,7 +25,7 @@ const MISSING_NAMED_MAX: usize = 3;
 
 #[derive(Debug)]
 struct HalfCable {
-    /// Both ends, starting with the end whose record comes first.
+    /// Both ends; the first is the end whose record comes first.
     ends: [RecordPort; 2],
     speed: ReportedSpeed,
     line: u32,
@@ -72,7 +72,7 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     report_missing(records, &labels, ends, last.unwrap_or(0));
 }
 
-/// Reports missing records, many of them as one finding at the `last` link.
+/// Reports nodes without a record, or one finding at the `last` link if there are many.
 fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
     if labels.len() <= MISSING_NAMED_MAX {
         for (line, label) in labels {
@@ -160,7 +160,7 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// Completes a partially known speed from the other end, or reports a contradiction.
+/// Completes a partially known speed with the speed at the other end, or reports a contradiction.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
     let (first, here) = (cable.speed, mention.speed);
     cable.speed = first.or(here);
@@ -187,7 +187,7 @@ fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
     }
 }
 
-/// Adds the address given in a link to the far end's record.
+/// Adds the address that a link gives for its far end to the far node's record.
 fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
     let (far, port) = ends(records, mention)[1];
     let is_switch = records.nodes[far].kind == NodeKind::Switch;
@@ -262,7 +262,7 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     Parsed { fabric: builder.build(), findings: records.findings }
 }
 
-/// Converts a record; the node's name is its id unless that is a GUID, otherwise its description.
+/// Converts a record; the node's name is its id, or its description if the id is a GUID.
 fn node(record: Record<'_>) -> Node {
     let is_named = guid_of_id(record.id).is_none();
     Node {

@@ -9,7 +9,7 @@ use crate::{Guid, NodeKind};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
     Nothing,
-    /// Chassis heading, after which records may be repeated.
+    /// Chassis heading; records after it may repeat earlier records.
     Grouping,
     Identity(IdentityField),
     Node(NodeLine<'a>),
@@ -24,14 +24,14 @@ pub(super) enum IdentityField {
     Vendor(u32),
     Device(u32),
     System(Guid),
-    /// Kind, GUID and, in parentheses, the GUID of port 0.
+    /// Node kind, GUID and, in parentheses, the GUID of port 0.
     Node(NodeKind, Guid, Option<Guid>),
 }
 
 /// Line such as `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeLine<'a> {
-    /// Kind of the node; aggregation nodes still count as hosts.
+    /// Kind of the node; aggregation nodes still count as hosts here.
     pub(super) kind: NodeKind,
     pub(super) ports: u16,
     pub(super) id: &'a str,
@@ -54,7 +54,7 @@ pub(super) struct PortLine<'a> {
     pub(super) ending: Ending,
 }
 
-/// Content after the far end; `ibnetdiscover` always prints a speed.
+/// Content of a port line after the far end; `ibnetdiscover` always prints a speed.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum Ending {
     Nothing,
@@ -72,7 +72,7 @@ pub(super) struct Remote<'a> {
     pub(super) description: &'a str,
 }
 
-/// First words of skipped lines, with descriptions for notes.
+/// First words of skipped lines, each with a description for findings.
 const PASSED_OVER: [(&str, &str); 12] = [
     ("@", "an alias of a port (ibsim)"),
     ("module", "a name prefix (ibsim)"),
@@ -205,7 +205,7 @@ fn node_line(kind: NodeKind, mut cursor: Cursor<'_>) -> Result<NodeLine<'_>, Lin
     Ok(line)
 }
 
-/// Splits a comment into an unquoted description and the words after it.
+/// Splits a comment into an unquoted description and the remaining words.
 fn free_description(mut cursor: Cursor<'_>) -> (&str, Cursor<'_>) {
     const MARKS: [&str; 4] = [" enhanced port 0", " base port 0", " lid ", " lmc "];
     cursor.skip_blanks();
@@ -263,7 +263,7 @@ fn finish_port_line<'a>(
             line.ending = Ending::Speed;
         }
         line.unknown = head.unknown.or(tail.unknown);
-        // Masks cover only the first generations and are ignored beside a printed speed.
+        // Masks cover only the generations up to QDR and are ignored beside a printed speed.
         let of_masks = tail.options.speed().filter(|_| !tail.has_speed);
         line.speed = tail.speed.or(line.speed).or(of_masks.into());
         (line.lid, line.no_lid, line.lmc) = (head.lid, head.no_lid, head.lmc);
@@ -275,7 +275,7 @@ fn finish_port_line<'a>(
     Ok(line)
 }
 
-/// Parses `[ext 13]`, the port number on the outside of a chassis.
+/// Parses `[ext 13]`, the port number printed on the outside of a chassis.
 fn external_port(cursor: &mut Cursor<'_>) -> Result<(), LineError> {
     cursor.skip_blanks();
     if cursor.take("[ext ") {

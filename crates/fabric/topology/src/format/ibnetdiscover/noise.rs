@@ -1,7 +1,7 @@
 //! Lines that are not part of a dump: prompts, `Script started`, ssh warnings, `-W-`.
 //!
-//! Damaged dump lines must not be skipped. The tests search for any feature of a record, and damage
-//! to a few characters leaves at least one feature:
+//! Damaged dump lines must not be skipped. The functions below therefore search for any feature of
+//! a record, since damage to a few characters leaves at least one feature intact:
 //!
 //! ```text
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "spine" lid 9 4xDDR
@@ -97,7 +97,8 @@ fn is_message(line: &str) -> bool {
     matches!(line.as_bytes(), [b'-', b'E' | b'W' | b'I', b'-', ..])
 }
 
-/// Returns whether a number precedes a quotation mark. In short lines, the number may end a word.
+/// Returns whether a number precedes a quotation mark. In short lines, the number may be the end of
+/// a word.
 fn is_node(line: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_digit = |c: char| c.is_ascii_digit();

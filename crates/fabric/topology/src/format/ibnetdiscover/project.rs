@@ -1,6 +1,6 @@
 //! Reduction of a fabric to the content of a dump.
 //!
-//! Invariant: a projected fabric is unchanged by writing and reading.
+//! Invariant: writing and reading a projected fabric gives an equal fabric.
 
 use super::records::refine;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Intended reader of a dump.
+/// Program that is to read a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Dialect {
     Plain,
@@ -20,7 +20,7 @@ pub(in crate::format) enum Dialect {
 /// First locally administered EUI-64.
 const LOCAL_GUID_FIRST: u64 = 0x0200_0000_0000_0000;
 
-/// Description length kept by `ibsim`.
+/// Number of description bytes that `ibsim` keeps.
 const IBSIM_DESCRIPTION_BYTES_MAX: usize = 63;
 
 #[derive(Debug, Default)]
@@ -104,7 +104,7 @@ fn project_node(node: &Node, dialect: Dialect, losses: &mut Losses) -> Node {
     node
 }
 
-/// Keeps only the addresses of switches and cabled ports. For ibsim, each address gets a LID,
+/// Keeps only the addresses of switches and of cabled ports. For ibsim, each address gets a LID,
 /// because ibsim reads the cable's speed after the LID.
 fn project_addresses(
     fabric: &Fabric,
@@ -172,7 +172,7 @@ fn project_speed(
     losses.keep(speed, holds, "speeds of cables that are not InfiniBand speeds left out")
 }
 
-/// Counts changed names: readers use descriptions as names, or ids if descriptions clash.
+/// Counts names lost in the dump: readers use descriptions as names, or ids if descriptions clash.
 fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     let kept: BTreeSet<&str> = projected.nodes().iter().map(|node| node.name.as_str()).collect();
     for node in fabric.nodes() {
@@ -188,7 +188,7 @@ fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
 ///   host g, 2 ports  ports g+1, g+2      ibsim ignores port GUIDs in files
 /// ```
 ///
-/// OpenSM fails if two ports share a GUID, so new node GUIDs leave room for the ports.
+/// OpenSM fails if two ports share a GUID, so new node GUIDs leave room for port GUIDs.
 struct Guids {
     dialect: Dialect,
     ids: BTreeSet<String>,
@@ -228,8 +228,8 @@ impl Guids {
         }
     }
 
-    /// Returns whether a GUID is free: dumps require unique ids, and ibsim unique node and port
-    /// GUIDs.
+    /// Returns whether a GUID is free: ids must be unique in any dump, and node and port GUIDs also
+    /// for ibsim.
     fn is_free(&self, node: &Node, guid: Guid) -> bool {
         match self.dialect {
             Dialect::Plain => !self.ids.contains(&dump_id(node.kind, guid)),
@@ -249,7 +249,7 @@ impl Guids {
     }
 }
 
-/// Returns the port GUIDs as assigned by ibsim.
+/// Returns the port GUIDs that ibsim assigns.
 fn port_guids(node: &Node, guid: Guid) -> impl Iterator<Item = Guid> {
     let ports = if node.is_switch() { 0..=0 } else { 1..=node.ports };
     ports.map(move |port| Guid(guid.0.wrapping_add(port.into())))

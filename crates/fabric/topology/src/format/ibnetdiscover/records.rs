@@ -39,18 +39,18 @@ pub(super) struct Records<'a> {
     pub(super) mentions: Vec<Mention<'a>>,
     pub(super) findings: Vec<Finding>,
     pub(super) noise: Option<Noise<'a>>,
-    /// First line with an invalid LID, by record and port.
+    /// First line with an invalid LID of each port, by record and port number.
     pub(super) no_lids: BTreeMap<(usize, u16), (u32, NoLid)>,
     pending: Pending,
     current: Current,
     is_grouped: bool,
-    /// Whether `ibnetdiscover` printed the dump; handwritten files lack vendors and speeds.
+    /// Whether `ibnetdiscover` printed the dump; handwritten files have neither vendors nor speeds.
     is_printed: bool,
-    /// First line and number of lines, by description of their ignored content.
+    /// First line and number of lines with ignored content, by description of the content.
     ignored: BTreeMap<String, (u32, u32)>,
 }
 
-/// Device identified by an id; two spellings of one GUID are the same device.
+/// Device identified by an id; two spellings of a GUID identify one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NodeKey<'a> {
     /// Kind letter and GUID.
@@ -74,7 +74,7 @@ enum Current {
     Unreadable,
 }
 
-/// Number of lines that are not part of a dump, and the first of them.
+/// Number of lines that are not part of a dump, and the first such line.
 #[derive(Debug)]
 pub(super) struct Noise<'a> {
     pub(super) line: u32,
@@ -101,7 +101,7 @@ struct Pending {
 }
 
 impl<'a> Records<'a> {
-    /// Removes carriage return and byte order mark, with a note.
+    /// Removes a carriage return and byte order mark, with a note.
     pub(super) fn bare(&mut self, number: u32, line: &'a str) -> &'a str {
         let line = line.strip_suffix('\r').map_or(line, |line| {
             self.ignore(number, "the end of a line as Windows has it");
@@ -131,8 +131,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Adds the last line, which has no line break: the text was truncated unless the line is
-    /// complete.
+    /// Adds the last line, which has no line break: unless the line is complete, the text is
+    /// truncated.
     pub(super) fn add_last_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         let statement = statement(line).map_err(|error| cut(number, &error.message))?;
         if matches!(statement, Statement::Noise) && could_be_a_beginning(line) {
@@ -142,8 +142,8 @@ impl<'a> Records<'a> {
         self.add(number, line, statement)
     }
 
-    /// Returns the content that `ibnetdiscover` always prints, but that a truncated line lacks.
-    /// Handwritten files have no comments.
+    /// Returns a description of content that `ibnetdiscover` always prints but the line lacks,
+    /// which shows truncation. Handwritten files have no comments.
     fn missing(&self, statement: &Statement<'_>) -> Option<&'static str> {
         match statement {
             Statement::Identity(_) => Some("the node of this identity does not follow"),
@@ -275,8 +275,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Compares two records of one id. A chassis listing may repeat its switches; a different
-    /// record means a second device.
+    /// Compares two records with one id. A chassis listing may repeat its switches; a record that
+    /// differs is a second device.
     fn compare_duplicate(&mut self, line: u32, first: usize, record: &Record<'_>) {
         let before = &self.nodes[first];
         let port0 = |record: &Record<'_>| record.addresses.get(&0).copied();
@@ -375,7 +375,7 @@ pub(super) fn guid_of_id(id: &str) -> Option<Guid> {
     Guid::from_hexadecimal(digits)
 }
 
-/// Returns the description of a node. As in ibsim, an id that is a name replaces an empty
+/// Returns the description of a node. As in ibsim, an id that is not a GUID replaces an empty
 /// description.
 pub(super) fn description(id: &str, text: &str) -> String {
     let text = if text.is_empty() && guid_of_id(id).is_none() { id } else { text };

@@ -3,8 +3,8 @@
 //! For `ibsim`, port line descriptions are empty, because any `=` in them would be parsed as an
 //! option. The options `s=` and `w=` precede the comment: releases before 0.10 read speeds only
 //! from these options and search for the LID after the last option. Release 0.10 reads the comment,
-//! except for routers, and rejects cables whose ends have no width in common (`ibsim/sim_net.c`,
-//! `parse_port` and `get_active_linkwidth`).
+//! except on lines of routers, and rejects cables whose ends have no width in common
+//! (`ibsim/sim_net.c`, `parse_port` and `get_active_linkwidth`).
 
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};
@@ -13,7 +13,7 @@ use crate::speed::ReportedSpeed;
 use crate::{Address, Fabric, LinkSpeed, Node, NodeId, NodeKind, PortRef};
 use std::fmt::Write as _;
 
-/// Omits the date, so that equal fabrics give equal texts.
+/// Writes a dump, without a date, so that equal fabrics give equal texts.
 pub(in crate::format) fn write(fabric: &Fabric, dialect: Dialect) -> Written {
     let (fabric, losses) = project(fabric, dialect);
     let writer = RecordWriter { fabric: &fabric, dialect };

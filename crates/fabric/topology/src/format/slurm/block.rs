@@ -1,7 +1,7 @@
 //! Groups as blocks of `topology/block`.
 //!
-//! Slurm combines adjacent blocks into blocks of larger sizes. In a two-level fabric, adjacent
-//! units are no closer than others, so only the base size is given.
+//! Slurm combines adjacent blocks into blocks of larger sizes. In a two-level fabric, all units are
+//! equally close, so only the base size is given.
 
 use super::groups::Groups;
 use super::members::first_of;

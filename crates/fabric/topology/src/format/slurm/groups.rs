@@ -1,4 +1,4 @@
-//! Groups of switches that Slurm's file lists as one switch: all leaves of a unit.
+//! Groups of switches that appear as one switch in Slurm's file: all leaves of a unit.
 //!
 //! ```text
 //!   r1 ── n1, n2 ── r2       unit of two leaves: group "r1" with n1 and n2
@@ -89,7 +89,7 @@ impl Groups {
         self.merged().map(comment).collect()
     }
 
-    /// Returns the groups with nodes and several leaves.
+    /// Returns the groups that have nodes and consist of several leaves.
     fn merged(&self) -> impl Iterator<Item = &Group> {
         self.all.iter().filter(|group| group.switches.len() > 1 && !group.nodes.is_empty())
     }

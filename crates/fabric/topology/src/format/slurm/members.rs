@@ -12,7 +12,7 @@ const NAMED_MAX: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Members {
-    /// Name of each cluster node; `None` if the node is omitted.
+    /// Slurm name of each cluster node; `None` if the node is omitted.
     pub(super) names: Vec<Option<String>>,
     pub(super) notes: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Names accepted by Slurm's topology files.
 //!
 //! Host lists (`hostlist_create(3)`) split names at commas and read brackets as ranges. `DEFAULT`
-//! sets defaults, `ALL` means all nodes.
+//! sets defaults, and `ALL` means all nodes.
 
 use std::collections::BTreeSet;
 

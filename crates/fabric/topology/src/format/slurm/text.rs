@@ -1,6 +1,7 @@
 //! Topologies as text of `topology.conf` and `topology.yaml`.
 //!
-//! YAML names are quoted, because a bare `1e3`, `no` or `0x10` is a number or boolean.
+//! Names in YAML are quoted, because YAML reads a bare `1e3`, `no` or `0x10` as a number or
+//! boolean.
 
 use super::{Below, Entry, Form, Topology};
 use std::fmt::Write as _;

@@ -35,7 +35,7 @@ struct Tree {
     groups: Groups,
     entries: Vec<Entry>,
     empty: Vec<String>,
-    /// Whether a top switch was made for a connected component with cycles.
+    /// Whether a top switch was added for a connected component with cycles.
     made_tops: bool,
 }
 
@@ -76,7 +76,7 @@ impl Tree {
     fn tree(&mut self, island: &[usize]) {
         let root = self.centre(island);
         let mut below: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        // Leaves first: children are processed before their parents.
+        // Leaves come first, so that children are processed before their parents.
         for (group, above) in self.downwards(root).into_iter().rev() {
             let switches = below.remove(&group).unwrap_or_default();
             let name = self.name(group);
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// Returns the groups with their parents in breadth-first order.
+    /// Returns each group with its parent, in breadth-first order from `root`.
     fn downwards(&self, root: usize) -> Vec<(usize, Option<usize>)> {
         let mut queue = VecDeque::from([(root, None)]);
         let mut order = Vec::new();
@@ -119,7 +119,8 @@ impl Tree {
         self.entry(name, Below::Switches(switches));
     }
 
-    /// Returns the group with the least distance to the farthest group, preferably without nodes.
+    /// Returns the group with the smallest distance to the farthest group, preferably a group
+    /// without nodes.
     fn centre(&self, island: &[usize]) -> usize {
         let farthest = |group: &usize| {
             let mut seen = BTreeSet::from([*group]);

@@ -28,7 +28,7 @@ pub(super) struct Ends<'a> {
     names: &'a Names,
     claims: &'a [Option<u16>],
     taken: BTreeSet<NodePort>,
-    /// Search start by node: no lower port is free.
+    /// By node, the lowest port that may be free.
     lowest: Vec<u16>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Ends<'a> {
         Self { text, names, claims, taken: BTreeSet::new(), lowest: vec![1; claims.len()] }
     }
 
-    /// Resolves all ends: explicit ports first, then free ports.
+    /// Resolves all cable ends: explicit ports first, then free ports.
     pub(super) fn resolve(
         &mut self,
         cables: &[CableTable],
@@ -54,7 +54,8 @@ impl<'a> Ends<'a> {
         Ok(places)
     }
 
-    /// Returns the number of ports of a node: as declared, otherwise its highest cabled port.
+    /// Returns the number of ports of a node: the declared number, otherwise the highest cabled
+    /// port.
     pub(super) fn ports(&self, node: usize) -> u16 {
         let used = || self.taken.range((node, 0)..=(node, u16::MAX)).next_back();
         self.claims[node].unwrap_or_else(|| used().map_or(0, |(_, port)| *port))

@@ -1,4 +1,4 @@
-//! Tables of a file as parsed by serde; the parent module describes the format.
+//! Serde types for the tables of a file; the parent module describes the format.
 
 use crate::speed::{LinkSpeed, PartialSpeed, ReportedSpeed};
 use crate::{Address, Guid};

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Omitted parameters are chosen in this order: units per block (limited by a spine's downward
-//! ports), cables per leaf-spine pair (as many as possible), spines, cores.
+//! ports), cables per leaf-spine pair (the largest possible number), spines, cores.
 
 use super::RailOptimised;
 use crate::generate::GenerateError;
@@ -21,7 +21,7 @@ pub(super) struct Design {
     units_per_block: u32,
     blocks: u32,
     pub(super) spines: u32,
-    /// Cables from each leaf to each spine of its group.
+    /// Number of cables from each leaf to each spine of its group.
     pub(super) uplinks: u32,
     pub(super) cores: Option<Cores>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Design {
 pub(super) struct Cores {
     pub(super) groups: u32,
     pub(super) per_group: u32,
-    /// Cables from each core to each spine of its core group.
+    /// Number of cables from each core to each spine of its core group.
     pub(super) cables: u32,
 }
 
@@ -72,7 +72,7 @@ impl Design {
         unit / self.units_per_block * self.groups_per_block + rail / self.rails_per_group
     }
 
-    /// Returns the number of ports to leaves on a spine of a full block.
+    /// Returns the number of leaf ports on a spine of a full block.
     pub(super) const fn spine_ports_down(self) -> u32 {
         self.units_per_block * self.rails_per_group * self.uplinks
     }
@@ -163,7 +163,7 @@ fn check_ranges(of: &RailOptimised) -> Result<(), GenerateError> {
     Size { switches, hosts, ports_per_switch }.check("units", &of.units)
 }
 
-/// Returns the optional parameters; all but the first two require three levels.
+/// Returns the optional parameters by key; all but the first two require three levels.
 fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     [
         ("spines", of.spines),
@@ -174,7 +174,7 @@ fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     ]
 }
 
-/// Returns the number of spine groups per block and of rails per group.
+/// Returns the number of spine groups per block, and the number of rails per group.
 fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     let groups = if of.levels == 2 { 1 } else { of.spine_groups.unwrap_or(of.rails) };
     if !of.rails.is_multiple_of(groups) {
@@ -184,7 +184,7 @@ fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     Ok((groups, of.rails / groups))
 }
 
-/// Returns the maximum number of a spine's ports to leaves. Spines reserve half of their ports for
+/// Returns the maximum number of leaf ports on a spine. Spines reserve half of their ports for
 /// cores unless the number of cores is set.
 const fn ports_down_max(of: &RailOptimised) -> u32 {
     match (of.levels, of.cores) {
@@ -194,7 +194,7 @@ const fn ports_down_max(of: &RailOptimised) -> u32 {
     }
 }
 
-/// Returns the number of units per block; refuses units with more leaves than a spine has ports.
+/// Returns the number of units per block; fails if a unit has more leaves than a spine has ports.
 fn units_per_block(of: &RailOptimised, rails_per_group: u32) -> Result<u32, GenerateError> {
     let leaves_max = ports_down_max(of);
     let units_max = leaves_max / rails_per_group;
@@ -277,9 +277,9 @@ fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), Gen
     Ok((spines, uplinks))
 }
 
-/// Returns the smallest number of upper switches for `cables` cables, and the cables to each
-/// switch, at most `part_max`. Shares are equal and round up; `None` if more than `cables_max`
-/// result.
+/// Distributes `cables` cables equally over upper switches. Returns the smallest number of switches
+/// and the number of cables to each, at most `part_max`. Shares are rounded up; `None` if they
+/// exceed `cables_max` in total.
 fn spread(cables: u32, part_max: u32, cables_max: u32) -> Option<(u32, u32)> {
     let parts = (1..=part_max.min(cables)).rev();
     let filled = parts.map(|part| (cables.div_ceil(part), part));
