@@ -1,5 +1,5 @@
-//! Measures one row of the speed table: one scenario on one engine, in a fresh process, so that
-//! runs do not share caches or memory.
+//! Measures one scenario on one engine, in a fresh process so that runs do not share caches or
+//! memory.
 //!
 //! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and
 //! prints one line of JSON. The engine `none` stops after setup. With `--bare`, no results are

@@ -156,7 +156,7 @@ impl Fabric {
         Routes::compute(py, &self.inner, request)
     }
 
-    /// Reads routes from subnet manager files: forwarding tables, SL-to-VL tables and service
+    /// Reads routes from files of a subnet manager: forwarding tables, SL-to-VL tables and service
     /// levels.
     #[pyo3(signature = (tables, lanes=None, levels=None))]
     fn load_routes(

@@ -2,7 +2,6 @@
 
 use gingham_topology::{Finding, Severity};
 
-/// Line, severity, kind and text of a finding.
 pub(crate) type FindingRow = (Option<u32>, &'static str, &'static str, String);
 
 pub(crate) fn finding_rows(findings: &[Finding]) -> Vec<FindingRow> {

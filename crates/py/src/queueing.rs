@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 
 use crate::error;
 
-/// Scheduler with the maximum number of channels.
 type Scheduler = SurplusRoundRobin<{ gingham_fairq::CHANNELS_MAX }>;
 /// Queue or channel index, and the round and deficit before the packet.
 type Turn = (usize, u32, u32);

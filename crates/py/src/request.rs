@@ -23,7 +23,6 @@ pub(crate) struct Request {
     form: Option<Form>,
     memory_max: Option<Bytes>,
     when_full: WhenFull,
-    /// Number of lanes; a packet may use any lane.
     lanes: u8,
     datelines: Option<DatelineChoice>,
     adaptive: bool,

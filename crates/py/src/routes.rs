@@ -124,7 +124,6 @@ impl Routes {
         self.proved.by_offset().len()
     }
 
-    /// Returns the lanes in use between switches.
     fn lanes(&self, py: Python<'_>) -> Vec<u32> {
         let lanes = py.detach(|| self.proved.set().lane_use(self.proved.fabric())).lanes;
         lanes.into_iter().map(u32::from).collect()
@@ -223,7 +222,6 @@ impl Routes {
         convert::to_python(py, &json.unwrap_or(Value::Null))
     }
 
-    /// Returns the forwarding tables as text for OpenSM.
     fn tables(&self, py: Python<'_>) -> PyResult<String> {
         self.tables_text(py)
     }

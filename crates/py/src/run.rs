@@ -62,7 +62,6 @@ impl Simulation {
         (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
     }
 
-    /// Returns a description of the compiled scenario for users and manifests.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let fabric = &compiled.plan.fabric;

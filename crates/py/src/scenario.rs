@@ -64,7 +64,6 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::restore(name, &values, Path::new(folder), digest))
             }
 
-            /// Reads the scenario embedded in a sweep file.
             #[staticmethod]
             fn within(py: Python<'_>, sweep: &SweepFile, folder: &str) -> PyResult<Self> {
                 Self::from_loaded(py, Source::within(&sweep.tree, "scenario", Path::new(folder)))
@@ -85,7 +84,6 @@ macro_rules! scenario_class {
                 convert::to_python(py, &self.inner.scenario)
             }
 
-            /// Returns the base folder of relative paths.
             #[getter]
             fn folder(&self) -> String {
                 self.inner.folder.display().to_string()

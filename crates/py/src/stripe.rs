@@ -20,7 +20,6 @@ pub(crate) struct StripeSimulation {
 
 #[pymethods]
 impl StripeSimulation {
-    /// Checks the scenario and reads its files.
     #[new]
     fn new(py: Python<'_>, scenario: &StripeScenario) -> PyResult<Self> {
         let compiled = py.detach(|| compile(&scenario.inner));
@@ -28,8 +27,8 @@ impl StripeSimulation {
         Ok(Self { run: Run::new(compiled), source: scenario.inner.clone() })
     }
 
-    /// Simulates at most `events_max` events without the GIL; returns the run's progress. Raises
-    /// `InputError` if simulated time does not advance.
+    /// Simulates at most `events_max` events, like `Simulation.advance`, but raises `InputError` if
+    /// simulated time does not advance.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let progress = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, in_flight, done } =
@@ -39,7 +38,6 @@ impl StripeSimulation {
         (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
     }
 
-    /// Returns a description of the compiled scenario for users and manifests.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let channels: Vec<_> = compiled

@@ -39,7 +39,6 @@ impl SweepFile {
         convert::to_python(py, &self.file.others)
     }
 
-    /// Returns the line of the value at a dotted path, or of its nearest enclosing value if absent.
     fn line(&self, path: &str) -> Option<u32> {
         self.tree.line(path)
     }

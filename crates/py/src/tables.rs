@@ -31,7 +31,6 @@ pub(crate) fn rows<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Vec<Table
     tables.iter().map(|table| Ok((table.name, columns(py, table)?))).collect()
 }
 
-/// Returns the columns as (name, meaning, unit, values, rows with missing values).
 pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
     let column = |column: &Column| {
         let values = match &column.data {

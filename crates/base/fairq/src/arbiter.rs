@@ -100,8 +100,7 @@ pub trait Arbiter {
     /// does not describe all queues of the arbiter.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
-    /// Returns the queue that [`Self::serve`] would choose, without changing the state, for grants
-    /// that may be refused.
+    /// Returns the queue that [`Self::serve`] would choose, without changing the state.
     fn peek(&self, ready: &Ready<'_>) -> Option<usize>
     where
         Self: Clone,

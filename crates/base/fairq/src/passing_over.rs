@@ -4,8 +4,7 @@
 //!   current 1, not eligible -> pass      current 2, eligible -> charge its head, serve 2
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1: skipping empty queues makes a
-//! scheduler non-causal, but no queue is empty under backlog.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1, on skipping empty queues.
 //!
 //! Invariant: while every queue is eligible, the arbiter makes the same choices as the causal
 //! scheduler.
@@ -92,8 +91,6 @@ mod tests {
         assert_eq!(numbers, [number(3, 500), number(3, 350), number(3, 500)]);
     }
 
-    /// Queue 1 is idle. The weights of queues 0 and 2 become 1 during the first turn of queue 0,
-    /// and the round ends after two packets of queue 2.
     #[test]
     fn passing_over_idle_queues_ends_the_round() {
         let weights = GeneralisedRoundRobin::<3>::new(&[3, 1, 2]).unwrap();
@@ -111,7 +108,6 @@ mod tests {
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// Queue 0 has entered round 2 with 500 bytes left; queue 1 has 200 bytes left in round 1.
     #[test]
     fn quantum_change_applies_to_rounds_not_yet_entered() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
@@ -132,7 +128,6 @@ mod tests {
         );
     }
 
-    /// Queue 0 overdraws by 100 bytes in round 1 and is idle at the start of round 2.
     #[test]
     fn debt_is_charged_against_the_new_quantum() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();

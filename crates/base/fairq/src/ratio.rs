@@ -40,7 +40,6 @@ fn whole(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     (2 * u128::from(of_lowest) * rate + lowest) / (2 * lowest)
 }
 
-/// Returns the relative error of the integer from [`whole`], in units of 1 / [`PARTS`].
 fn off(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let share = u128::from(of_lowest) * u128::from(rate);
     (whole(rate, lowest, of_lowest) * u128::from(lowest)).abs_diff(share) * PARTS / share

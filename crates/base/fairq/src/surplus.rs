@@ -1,5 +1,5 @@
-//! Surplus round robin: a quantum of bytes per turn, which the last packet may overdraw; the debt
-//! is paid back in the next round.
+//! Surplus round robin: a quantum of bytes per turn; the last packet may overdraw it, to be paid
+//! back in the next round.
 //!
 //! ```text
 //!   quantum 500        round 1            round 2                  number of the next packet
@@ -12,9 +12,8 @@
 //! state. After `s` bytes at a constant quantum `q`, the number is `(floor(s / q) + 1, q - s mod q)`.
 //!
 //! A receiver sets the state of a channel from markers ([`set_standing`]). A channel ahead of the
-//! round is skipped until the round reaches it; if all channels are ahead, the round jumps to the
-//! earliest channel's round. A channel behind the round is served until it has caught up; the round
-//! never goes back.
+//! current round is skipped until the round reaches it; if all channels are ahead, the round jumps
+//! forward to the earliest channel. A channel behind the round is served until it has caught up.
 //!
 //! A new quantum applies to one channel from a given round on; a quantum of 0 excludes the channel.
 //!

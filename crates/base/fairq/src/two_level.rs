@@ -7,11 +7,10 @@
 //!   limit 2: 2 x 4,096 bytes of high-priority packets, then one low-priority packet, and so on
 //! ```
 //!
-//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. OpenSM's manual also
-//! documents the unit of the limit, the limits 255 (none) and 0 (a single packet), and the skipping
-//! of zero-weight slots.
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. OpenSM's manual
+//! documents the unit and special values of the limit and the skipping of zero-weight slots.
 //!
-//! Our choices where these texts are silent:
+//! Our choices where both texts are silent:
 //!
 //! - A packet costs its length rounded up to whole units, at least one unit.
 //! - A packet is sent while any weight or limit remains; an overdraft is forgiven.

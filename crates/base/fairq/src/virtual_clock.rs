@@ -45,7 +45,6 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// Returns the stamp of `head`, rounded to 1 ps; best-effort packets get the largest stamp.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);
@@ -85,7 +84,6 @@ impl<const CAPACITY: usize> Arbiter for VirtualClock<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// A packet takes 1 us in queue 0 and 2 us in queue 1; queue 2 has no rate.
     #[test]
     fn smallest_stamp_is_served_first_and_best_effort_last() {
         let rates = [1_000_000_000, 500_000_000, 0].map(NonZeroU64::new);

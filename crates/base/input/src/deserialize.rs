@@ -301,7 +301,6 @@ impl<'de> EnumAccess<'de> for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// Reads the parameters of an alternative; a bare name has an empty parameter table.
     fn parameters<T>(self, read: impl FnOnce(Reader<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let value = match self.content {
             Some(content) => content,

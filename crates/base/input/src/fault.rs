@@ -74,7 +74,6 @@ impl Fault {
         }
     }
 
-    /// Describes a bare name as such instead of as its empty parameter table.
     pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {
             *found = format!("only the name \"{name}\"");

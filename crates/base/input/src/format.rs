@@ -4,7 +4,7 @@
 //! format = 1
 //! ```
 //!
-//! The number is checked before any other key, because later formats may have unknown keys.
+//! The number is checked first, because later formats may have unknown keys.
 
 use crate::value::Data;
 use crate::{InputError, Tree};

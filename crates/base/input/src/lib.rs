@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A [`Tree`] holds the written values and the [`Origin`] of each key and value; serde reads typed
-//! values from it. Every error is an [`InputError`]. Enums are externally tagged: a table with the
-//! variant name as its only key, or a bare name for a variant with default parameters.
+//! values from it. Enums are externally tagged: a table with the variant name as its only key, or a
+//! bare name for a variant with default parameters.
 //!
 //! Sources: TOML v1.1 (toml.io) without dates; the serde data model (serde.rs).
 //!

@@ -35,7 +35,6 @@ impl OldName {
         Self { what: "column", old, new }
     }
 
-    /// Returns the first path in the tree that uses the former name.
     fn written(&self, tree: &Tree) -> Option<String> {
         let steps: Vec<&str> = self.old.split('.').collect();
         let mut found = Vec::new();

@@ -137,7 +137,6 @@ impl Assignment<'_> {
         match &mut target.data {
             Data::Table(table) => self.put_in_table(depth, table, new),
             Data::Array(items) => self.put_in_list(depth, items, new),
-            // The bare name of an alternative gets parameters or is replaced.
             Data::String(_) if matches!(step, Step::Name(_)) => {
                 let mut choice = Value::empty_table(self.origin.clone());
                 self.put(depth, &mut choice, new)?;

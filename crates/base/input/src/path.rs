@@ -97,7 +97,6 @@ pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     clip(&text, 120)
 }
 
-/// Formats a path as in overrides (`traffic.0.load`), without shortening.
 pub(crate) fn dotted(steps: &[Step]) -> String {
     let written = |step: &Step| match step {
         Step::Index(index) => index.to_string(),

@@ -66,7 +66,6 @@ fn start(slip: &Error) -> Option<usize> {
     slip.span().map(|span| span.start)
 }
 
-/// Turns a parser message ("what, expected this, that") into a sentence with an excerpt.
 fn explain(source: &str, text: &str, slip: &Error) -> InputError {
     let at = slip.span().and_then(|span| text.get(span)).unwrap_or("");
     let (what, wanted) = slip.message().split_once(", expected ").unwrap_or((slip.message(), ""));

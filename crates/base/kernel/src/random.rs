@@ -124,7 +124,6 @@ impl Stream {
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 
-    /// Redraws while the product would cause a bias.
     #[cold]
     fn unbiased(&mut self, mut product: u128, bound: u64) -> u128 {
         let threshold = bound.wrapping_neg() % bound;

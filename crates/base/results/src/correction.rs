@@ -131,7 +131,6 @@ mod tests {
         held.map(|held| f64::from(held) / 40.0)
     }
 
-    /// Returns Hall's cubic, the inverse of `G`.
     fn cubic(end: f64, b: f64) -> f64 {
         end + b + 2.0 * b * end * end + 4.0 / 3.0 * b * b * end * end * end
     }

@@ -16,20 +16,19 @@
 //! 6.4) for nearly independent batches (Law, "Simulation Modeling and Analysis", 5th ed., section
 //! 9.5.3). A positive lag-1 correlation `r` of the residuals `S_i - R N_i` widens the interval by
 //! `sqrt((1 + r) / (1 - r))` (Tafazzoli, Steiger and Wilson, "N-Skart", IEEE Transactions on
-//! Automatic Control 56(2), 2011). Batches without data do not count.
+//! Automatic Control 56(2), 2011). Batches without data are ignored.
 //!
 //! [`Estimate::of_sections`] applies two corrections:
 //!
-//! - **Skewness.** If the mean of skewed data is low by chance, so is its standard error. Half the
-//!   length of Willink's interval replaces `t` ([`skewed_point`]), with the skewness computed from
-//!   section residuals, which are up to three times as numerous as batches.
+//! - **Skewness.** If the mean of skewed data is low by chance, so is its standard error.
+//!   [`skewed_point`] therefore replaces `t`; it is computed from section residuals, which
+//!   outnumber the batches.
 //! - **Edges.** With constant arrivals and fixed destinations, for example, only the messages cut
-//!   off by section edges vary. The sum of all residuals then has the variance of two edges
-//!   ([`edges_half_width`]).
+//!   off by section edges vary ([`edges_half_width`]).
 //!
-//! Other functions of several sums use the jackknife interval. Let `F` be the value over all batches,
-//! `F_i` the value without batch `i`, and `F.` the mean of the `F_i`. Batch `i` deviates by
-//! `d_i = (k - 1) (F. - F_i)`, and
+//! Functions of several sums use the jackknife interval. Let `F` be the value over all batches,
+//! `F_i` the value without batch `i`, and `F.` the mean of the `F_i`. Batch `i` deviates by `d_i =
+//! (k - 1) (F. - F_i)`, and
 //!
 //! ```text
 //!   half-width = t x sqrt( sum d_i^2 / (k - 1) / k ) + (k - 1) |F. - F|
@@ -125,7 +124,6 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Returns the sections of each batch; remaining sections join the first batch.
 fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     let size = (sections / BATCHES_MIN).max(1);
     let left_over = sections % size;

@@ -1,11 +1,11 @@
 //! Measures the CPU cost per packet at both ends of a stripe over 8 channels.
 //!
 //! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of
-//! JSON. Packets arrive in batches with the maximum skew: those of the last channel arrive first.
+//! JSON. Packets arrive in batches with the maximum skew, the last channel's first.
 //!
 //! | mode | work per packet |
 //! |---|---|
-//! | `none` | draws a packet length and moves the packet through a channel's queue: the overhead of the benchmark |
+//! | `none` | draws a packet length and moves the packet through a channel's queue: benchmark overhead |
 //! | `select` | chooses and charges a channel at one end |
 //! | `path` | chooses a channel, receives the packet and delivers it in order |
 //! | `pipe` | `path` with all markers and reports between the ends |
@@ -25,7 +25,6 @@ use std::process::ExitCode;
 const CHANNELS: usize = 8;
 const BATCH: usize = 64;
 const LONGEST_BYTES: u32 = 1_500;
-/// Packet interval in ns.
 const PACKET_NS: u64 = 1_000;
 
 type Scheduler = SurplusRoundRobin<CHANNELS>;

@@ -197,7 +197,6 @@ pub struct Fabric {
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
-    /// Channel from each endpoint into the fabric.
     endpoint_channels: Vec<ChannelId>,
 }
 

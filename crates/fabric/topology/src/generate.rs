@@ -5,14 +5,14 @@
 //!                                        (parameters)
 //! ```
 //!
-//! Switches and hosts have ascending GUIDs ([`crate::numbering`]) in construction order, which is
-//! therefore the canonical order. Switches are named `s0`, `s1`, ... and hosts `h0`, `h1`, ...;
-//! names may contain coordinates: host `h0-3-1` is attached to switch `s0-3`. Ports `1` to
-//! `hosts_per_switch` of a switch lead to its hosts in ascending order.
+//! GUIDs ascend in construction order ([`crate::numbering`]), which is therefore the canonical
+//! order. Names are `s0`, `s1`, ... for switches and `h0`, `h1`, ... for hosts, or contain
+//! coordinates: host `h0-3-1` is attached to switch `s0-3`. Ports `1` to `hosts_per_switch` of a
+//! switch lead to its hosts in ascending order.
 //!
-//! A node with several adapters is represented by one host per adapter, named by the node, a space
-//! and `mlx5_0`, `mlx5_1`, ... Nodes of [`RailOptimised`] and [`MultiPlane`] have several adapters;
-//! the parameter `rails` of any other shape makes disjoint copies.
+//! A node with several adapters ([`RailOptimised`], [`MultiPlane`], or any shape with `rails`
+//! copies) is represented by one host per adapter, named by the node, a space and `mlx5_0`,
+//! `mlx5_1`, ...
 //!
 //! Invariants: every copy or plane is connected; equal parameters and seeds give equal fabrics;
 //! sizes are checked before allocation.

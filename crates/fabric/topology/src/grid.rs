@@ -226,7 +226,6 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns whether all lines of a dimension are rings; fails if only some lines are.
     fn check_circles(
         &self,
         fabric: &Fabric,
@@ -259,8 +258,6 @@ pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     strides
 }
 
-/// Reads the coordinates of all switches; fails unless every switch has the same number of
-/// coordinates, at least one.
 fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
     let numbers = |text: &&str| {
@@ -303,7 +300,6 @@ fn count_from_smallest(coordinates: &mut [Vec<u32>]) {
     }
 }
 
-/// Returns the sizes of the dimensions; fails unless each cell has exactly one switch.
 fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, GridError> {
     let mut order: Vec<usize> = (0..coordinates.len()).collect();
     order.sort_by_key(|index| &coordinates[*index]);
@@ -329,7 +325,6 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     Ok(dimensions)
 }
 
-/// Advances to the next cell in row-major order, cyclically.
 fn advance(place: &mut [u32], dimensions: &[u32]) {
     for (at, size) in place.iter_mut().zip(dimensions).rev() {
         *at += 1;

@@ -17,7 +17,6 @@ pub const SWITCH_GUID_FIRST: Guid = Guid(0x0000_5000_0000_0000);
 /// GUID of host 0.
 pub const HOST_GUID_FIRST: Guid = Guid(0x0000_4000_0000_0000);
 
-/// Number of GUIDs in each range.
 const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
 
 /// Highest switch or host number.

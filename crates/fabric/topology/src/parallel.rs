@@ -16,10 +16,8 @@ use std::thread;
 /// starting the thread.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
-/// Maximum number of queued results per producer thread.
 const MADE_AHEAD_MAX: usize = 2;
 
-/// Number of threads, including the calling thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Threads(NonZero<usize>);
 
@@ -30,7 +28,6 @@ pub(crate) struct Part {
 }
 
 impl Threads {
-    /// Chooses the number of threads for `steps`, at most one per core.
     pub(crate) fn for_steps(steps: u64) -> Self {
         let worth = usize::try_from(steps / STEPS_PER_THREAD).unwrap_or(usize::MAX);
         let count = if worth < 2 { 1 } else { worth.min(cores()) };

@@ -159,7 +159,6 @@ impl FromStr for PartialSpeed {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ReportedSpeed {
     pub(crate) known: Option<LinkSpeed>,
-    /// Known part; `None` if the speed is fully known.
     pub(crate) partial: Option<PartialSpeed>,
 }
 

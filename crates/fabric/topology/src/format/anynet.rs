@@ -7,14 +7,12 @@
 //! ```
 //!
 //! Source: BookSim 2, `src/networks/anynet.cpp`. Neighbouring routers are joined by one channel in
-//! each direction, no matter how often they are listed. Each node is joined to one router and to no
-//! other node.
+//! each direction, even if listed repeatedly. Each node is joined to exactly one router.
 //!
-//! A number after a neighbour is the channel latency in BookSim cycles. As fabrics have no clock, a
-//! cycle is represented by one metre of cable ([`MM_PER_CYCLE`]), whose delay is
-//! `network.delay_per_metre` in a scenario. The first cycle is the transmission of the flit, so a
-//! latency of `L` cycles is a cable of `L - 1` metres. Channels without a number have a latency of
-//! one cycle, as in BookSim; in files without any numbers, cable lengths are unknown.
+//! A number after a neighbour is the channel latency in BookSim cycles. The first cycle is the
+//! transmission of the flit, and each further cycle becomes one metre of cable ([`MM_PER_CYCLE`]),
+//! because fabrics have no clock. Channels without a number have a latency of one cycle, as in
+//! BookSim; in files without any numbers, cable lengths are unknown.
 //!
 //! Router `n` becomes switch `s{n}` and node `n` becomes host `h{n}`, with the GUIDs of
 //! [`crate::numbering`]. Ports follow the order of appearance.

@@ -114,7 +114,6 @@ pub struct WriteError {
     pub expected: String,
 }
 
-/// Returns the 1-based line and column of a byte offset; offsets beyond the end are clamped.
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

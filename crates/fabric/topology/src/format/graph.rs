@@ -20,7 +20,6 @@ use crate::{
 use gingham_kernel::Length;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Accepted names of node kinds in lower case.
 const KINDS: [(&str, NodeKind); 21] = [
     ("switch", NodeKind::Switch),
     ("leaf", NodeKind::Switch),
@@ -231,7 +230,6 @@ fn places(
     Ok(places)
 }
 
-/// Returns the lowest free port from `lowest` on, and stores this port in `lowest`.
 fn free_port(taken: &BTreeSet<(usize, u16)>, node: usize, lowest: &mut u16) -> Option<u16> {
     let free = (*lowest..=u16::MAX).find(|port| !taken.contains(&(node, *port)))?;
     *lowest = free;

@@ -45,7 +45,6 @@ impl TagName for Element<'_, '_> {
     }
 }
 
-/// Maps `key` ids to lower-case attribute names.
 fn keys(document: &Document<'_>) -> BTreeMap<String, String> {
     let keys = document.descendants().filter(|element| element.has_tag_name_of("key"));
     keys.filter_map(|key| {

@@ -8,8 +8,8 @@
 //!
 //! All numbers are hexadecimal. Older releases of ibdiagnet omit the description. The subnet
 //! manager's node is `SW-SM` or `CA-SM`. A node's fields are read from lines that start with the
-//! node. Lines that end with the node only fill gaps, because some releases repeat the first node's
-//! fields there.
+//! node. Lines that end with the node only fill gaps, because some releases print wrong fields
+//! there.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_topology_node`; ibutils, `ibdm/Fabric.cpp`, `parseCables`.
 

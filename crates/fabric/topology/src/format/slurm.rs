@@ -16,11 +16,11 @@
 //!   split in two.
 //! - **Block** (`block`): one block per unit with compute nodes. The base block size is the size of
 //!   the smallest block, because Slurm refuses blocks below the base size.
-//! - **YAML**: several topologies in one file (Slurm 25.05).
+//! - **YAML**: several topologies in one file.
 //!
 //! Invariants: switches precede their parents; each node occurs once; names have at most 64
-//! characters of `[A-Za-z0-9_.-]`; topologies without nodes are refused, because Slurm would not
-//! start.
+//! characters of `[A-Za-z0-9_.-]`; every topology has nodes, because Slurm would not start
+//! otherwise.
 //!
 //! Sources: Slurm, `topology.conf(5)`, `topology.yaml(5)` of 25.05.
 

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! Explicit ports are reserved: `"s0"` never takes the port of a later `"s0[1]"`. Contradictions
-//! are errors rather than findings, since the files are written by hand.
+//! are errors rather than findings.
 
 mod ends;
 mod read;

@@ -29,10 +29,9 @@
 //! Port order: on a leaf, nodes, then spines; on a spine, leaves by unit, then cores; on a core,
 //! spines by group. The canonical order is cores, spines, leaves.
 //!
-//! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
-//! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023, and the
-//! counterpart for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod).
-//! Blocks and core groups follow NVIDIA's Selene.
+//! Sources: NVIDIA, "DGX SuperPOD Reference Architecture, Featuring NVIDIA DGX H100 Systems",
+//! RA-11333-001, 2023, and the document for DGX B200, table of larger component counts. Blocks and
+//! core groups follow NVIDIA's Selene.
 //!
 //! Closed forms for U units of n nodes and R rails, G spine groups of s spines, u cables per
 //! leaf-spine pair, C cores in k core groups, and c cables per core-spine pair: U n R adapters, U R

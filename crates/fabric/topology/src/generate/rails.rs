@@ -19,7 +19,6 @@ use crate::{DraftNode, Fabric, Node, NodeId};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Copies {
-    /// Scenario key, for errors.
     pub(super) parameter: &'static str,
     pub(super) count: u32,
     pub(super) letter: char,
@@ -64,7 +63,6 @@ impl Copies {
     }
 }
 
-/// Iterates over the hosts, which follow the switches in canonical order.
 fn hosts(shape: &Fabric) -> impl Iterator<Item = &Node> {
     let ids = shape.node_ids().skip(shape.switches().len());
     ids.map(|id: NodeId| shape.node(id))

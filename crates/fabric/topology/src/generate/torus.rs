@@ -11,8 +11,7 @@
 //! In a dimension of size 2, both neighbours of a switch are the same switch, joined by **one**
 //! cable.
 //!
-//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapter
-//! 5 (k-ary n-cubes).
+//! Source: Dally and Towles 2004, chapter 5 (k-ary n-cubes).
 //!
 //! Closed forms for sizes k_1, ..., k_n with product N: N switches; each dimension adds N cables if
 //! k_i > 2, N / 2 if k_i = 2, and none if k_i = 1; diameter 1 + sum of floor(k_i / 2) switches.

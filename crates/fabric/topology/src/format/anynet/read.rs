@@ -33,7 +33,6 @@ struct Net {
     /// Link index by its two ends in ascending order.
     index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
-    /// Line number of the first latency, and number of latencies.
     latencies: Option<(u32, usize)>,
 }
 

@@ -99,7 +99,6 @@ fn cycles(cable: &Cable) -> Option<u64> {
     (mm % MM_PER_CYCLE == 0 && (1..=CYCLES_MAX).contains(&cycles)).then_some(cycles)
 }
 
-/// Returns whether all cables have latencies; otherwise some would get BookSim's default.
 fn latencies_hold(fabric: &Fabric) -> bool {
     fabric.cables().iter().all(|cable| cycles(cable).is_some())
 }

@@ -71,7 +71,6 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| start.error(what))
     }
 
-    /// Parses a number and the closing bracket.
     pub(super) fn number_then<T: FromStr>(
         &mut self,
         what: &str,
@@ -81,7 +80,6 @@ impl<'a> Cursor<'a> {
         if self.take(closing) { Ok(number) } else { Err(self.error(&format!("\"{closing}\""))) }
     }
 
-    /// Parses hexadecimal digits, with or without `0x`, and the closing parenthesis.
     pub(super) fn guid_then_parenthesis(&mut self) -> Result<Guid, LineError> {
         const WHAT: &str = "a GUID in hexadecimal and \")\"";
         let start = *self;

@@ -20,7 +20,6 @@ use std::fmt::Display;
 
 type RecordPort = (usize, u16);
 
-/// Maximum number of nodes without a record that are reported individually.
 const MISSING_NAMED_MAX: usize = 3;
 
 #[derive(Debug)]
@@ -72,7 +71,6 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     report_missing(records, &labels, ends, last.unwrap_or(0));
 }
 
-/// Reports nodes without a record, or one finding at the `last` link if there are many.
 fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
     if labels.len() <= MISSING_NAMED_MAX {
         for (line, label) in labels {

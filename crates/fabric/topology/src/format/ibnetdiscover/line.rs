@@ -15,7 +15,6 @@ pub(super) enum Statement<'a> {
     Node(NodeLine<'a>),
     Port(PortLine<'a>),
     Ignored(&'static str),
-    /// Line that is not part of a dump.
     Noise,
 }
 

@@ -9,18 +9,15 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Program that is to read a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Dialect {
     Plain,
-    /// The simulator `ibsim`, with additional limits.
     Ibsim,
 }
 
 /// First locally administered EUI-64.
 const LOCAL_GUID_FIRST: u64 = 0x0200_0000_0000_0000;
 
-/// Number of description bytes that `ibsim` keeps.
 const IBSIM_DESCRIPTION_BYTES_MAX: usize = 63;
 
 #[derive(Debug, Default)]

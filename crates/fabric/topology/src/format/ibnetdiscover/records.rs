@@ -53,9 +53,7 @@ pub(super) struct Records<'a> {
 /// Device identified by an id; two spellings of a GUID identify one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NodeKey<'a> {
-    /// Kind letter and GUID.
     Guid(u8, Guid),
-    /// Name in an ibsim file.
     Name(&'a str),
 }
 
@@ -74,7 +72,6 @@ enum Current {
     Unreadable,
 }
 
-/// Number of lines that are not part of a dump, and the first such line.
 #[derive(Debug)]
 pub(super) struct Noise<'a> {
     pub(super) line: u32,

@@ -1,10 +1,10 @@
 //! Writing of dumps, with each cable listed at both ends.
 //!
-//! For `ibsim`, port line descriptions are empty, because any `=` in them would be parsed as an
-//! option. The options `s=` and `w=` precede the comment: releases before 0.10 read speeds only
-//! from these options and search for the LID after the last option. Release 0.10 reads the comment,
-//! except on lines of routers, and rejects cables whose ends have no width in common
-//! (`ibsim/sim_net.c`, `parse_port` and `get_active_linkwidth`).
+//! For `ibsim`, port line descriptions are empty, because any `=` in them would start an option.
+//! The options `s=` and `w=` precede the comment: releases before 0.10 read speeds only from these
+//! options and search for the LID after the last option. Release 0.10 reads the comment, except on
+//! lines of routers, and rejects cables whose ends have no width in common (`ibsim/sim_net.c`,
+//! `parse_port` and `get_active_linkwidth`).
 
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};

@@ -94,7 +94,6 @@ impl Groups {
         self.all.iter().filter(|group| group.switches.len() > 1 && !group.nodes.is_empty())
     }
 
-    /// Returns the connected components of groups.
     pub(super) fn islands(&self) -> Vec<Vec<usize>> {
         let mut is_seen = vec![false; self.all.len()];
         let mut islands = Vec::new();

@@ -15,7 +15,6 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Makes a name unique by appending a number.
     pub(super) fn unique(&mut self, wanted: &str) -> String {
         let wanted = word(wanted);
         let numbered = (2..).map(|number| {

@@ -67,7 +67,6 @@ impl Tree {
         }
     }
 
-    /// Returns whether a connected component is a tree, with one link fewer than groups.
     fn is_tree(&self, island: &[usize]) -> bool {
         let ends: usize = island.iter().map(|group| self.neighbours(*group).len()).sum();
         ends == 2 * (island.len() - 1)
@@ -91,7 +90,6 @@ impl Tree {
         }
     }
 
-    /// Returns each group with its parent, in breadth-first order from `root`.
     fn downwards(&self, root: usize) -> Vec<(usize, Option<usize>)> {
         let mut queue = VecDeque::from([(root, None)]);
         let mut order = Vec::new();

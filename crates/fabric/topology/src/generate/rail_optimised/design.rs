@@ -21,7 +21,6 @@ pub(super) struct Design {
     units_per_block: u32,
     blocks: u32,
     pub(super) spines: u32,
-    /// Number of cables from each leaf to each spine of its group.
     pub(super) uplinks: u32,
     pub(super) cores: Option<Cores>,
 }
@@ -30,7 +29,6 @@ pub(super) struct Design {
 pub(super) struct Cores {
     pub(super) groups: u32,
     pub(super) per_group: u32,
-    /// Number of cables from each core to each spine of its core group.
     pub(super) cables: u32,
 }
 
@@ -72,7 +70,6 @@ impl Design {
         unit / self.units_per_block * self.groups_per_block + rail / self.rails_per_group
     }
 
-    /// Returns the number of leaf ports on a spine of a full block.
     pub(super) const fn spine_ports_down(self) -> u32 {
         self.units_per_block * self.rails_per_group * self.uplinks
     }
@@ -107,7 +104,6 @@ impl Design {
         Ok(Cores { groups: core_groups, per_group, cables })
     }
 
-    /// Checks that a core has enough ports for a cable to every spine group.
     fn check_groups(&self, of: &RailOptimised) -> Result<(), GenerateError> {
         let because = "radix: a core has a cable to every spine group";
         let key = if of.spine_groups.is_some() { "spine_groups" } else { "rails" };
@@ -174,7 +170,6 @@ fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     ]
 }
 
-/// Returns the number of spine groups per block, and the number of rails per group.
 fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     let groups = if of.levels == 2 { 1 } else { of.spine_groups.unwrap_or(of.rails) };
     if !of.rails.is_multiple_of(groups) {
