@@ -68,7 +68,8 @@ mod tests {
     }
 
     /// The quantum is 500 bytes. Queue 0 sends 300 bytes, becomes empty and loses the remaining
-    /// 200. Queue 1 sends 200 and 450, overdraws by 150, and keeps this debt during an idle round.
+    /// bytes. Queue 1 sends 200 and 450 bytes, overdraws by 150, and keeps this debt during an idle
+    /// round.
     #[test]
     fn emptied_queue_loses_credit_but_keeps_debt() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());

@@ -23,7 +23,7 @@ use crate::{
     Arbiter, GeneralisedRoundRobin, Ready, RoundRobin, SchedulerError, WeightedRoundRobin,
 };
 
-/// Arbiter with priority levels, each with its own arbiter.
+/// Arbiter with priority levels and a separate arbiter for each level.
 #[derive(Clone, Debug)]
 pub struct Priority<A, const CAPACITY: usize> {
     levels: [Level<A>; CAPACITY],

@@ -1,5 +1,5 @@
-//! Surplus round robin: a quantum of bytes per turn; the last packet may overdraw it, to be paid
-//! back in the next round.
+//! Surplus round robin: a quantum of bytes per turn. The last packet of a turn may overdraw it; the
+//! next round pays the debt back.
 //!
 //! ```text
 //!   quantum 500        round 1            round 2                  number of the next packet
@@ -50,8 +50,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Self::starting_at(Round::FIRST, longest_bytes, quanta_bytes)
     }
 
-    /// Creates a scheduler like [`Self::new`], but at round `round`. @123 Returns the maximum
-    /// packet length in bytes.
+    /// Creates a scheduler like [`Self::new`], but at round `round`.
     pub fn starting_at(
         round: Round,
         longest_bytes: u32,

@@ -203,8 +203,8 @@ mod tests {
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
 
-    /// Each packet costs 2 units, so a slot of queue 0 with weight 3 sends two packets (3 -> 1 ->
-    /// -1).
+    /// Each packet costs 2 units, so a slot of queue 0 with weight 3 sends two packets
+    /// (3 -> 1 -> -1).
     #[test]
     fn packet_is_sent_while_any_weight_remains() {
         let low = [slot(0, 3), slot(1, 1)];

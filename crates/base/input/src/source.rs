@@ -16,7 +16,7 @@ pub trait Scenario: DeserializeOwned {
     /// Whether files may have the key `format`.
     const HAS_FORMAT: bool = false;
 
-    /// Required keys with example values, shown when a key is missing.
+    /// Example values of required keys as (key, value), shown when a key is missing.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
     /// Lists whose unnamed entries get a default name, as (list key, name).

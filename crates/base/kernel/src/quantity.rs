@@ -54,8 +54,7 @@ impl ByteTime {
         if span == Span::ZERO {
             return 0;
         }
-        // With `k` the number of bytes, of(k) < span is equivalent to k x `many_ps` / 64 KiB < span
-        // - 1/2.
+        // For `k` bytes, of(k) < span is equivalent to k x `many_ps` / 64 KiB < span - 1/2.
         let odd = 2 * span.as_ps() - 1;
         if let (Some(halves), Some(many)) =
             (odd.checked_mul(MANY_BYTES), self.many_ps.checked_mul(2))

@@ -27,8 +27,8 @@ const SKEWNESS_SMALL: f64 = 1e-4;
 ///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
 /// ```
 ///
-/// The half-width is half the length of this interval. For small `b`, it exceeds Student's quantile
-/// by `b^2 (4 t + 20/3 t^3)`.
+/// The half-width is half the length of this interval. For small `b`, the half-width exceeds
+/// Student's quantile by `b^2 (4 t + 20/3 t^3)`.
 pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     let b = (skewness(residuals) / (6.0 * count(residuals).sqrt())).abs();
     if b < SKEWNESS_SMALL {

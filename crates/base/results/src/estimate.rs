@@ -213,8 +213,9 @@ mod tests {
 
     #[test]
     fn twenty_equal_batches_give_the_student_t_interval() {
-        // The batch means have a variance of 20 x 100 / 19, so the standard error is sqrt(100 /
-        // 19). The negative lag-1 correlation and zero skewness do not widen the interval.
+        // The batch means have a variance of 20 x 100 / 19, so the standard error is
+        // sqrt(100 / 19). The negative lag-1 correlation and zero skewness do not widen the
+        // interval.
         let sums = (0..20).map(|index| if (index + 1) % 4 < 2 { 90.0 } else { 110.0 });
         let sections = each(sums, 1.0);
         let estimate = Estimate::of_sections(&sections).unwrap();
@@ -225,9 +226,9 @@ mod tests {
 
     #[test]
     fn ratio_estimate_weights_batches_by_size() {
-        // Mean: (190 + 228) / (19 + 19) = 11. Residuals: 19 of 10 - 11 = -1 and one of 228 - 19 x
-        // 11 = 19, with a sum of squares of 19 + 361 = 380. Squared standard error of the sum: 380
-        // / 19 / 20 = 1. Mean divisor: 38 / 20 = 1.9.
+        // Mean: (190 + 228) / (19 + 19) = 11. Residuals: 19 of 10 - 11 = -1 and one of
+        // 228 - 19 x 11 = 19, with a sum of squares of 19 + 361 = 380. Squared standard error of
+        // the sum: 380 / 19 / 20 = 1. Mean divisor: 38 / 20 = 1.9.
         let mut sections = each([10.0; 19], 1.0);
         sections.push(Ratio { sum: 228.0, over: 19.0 });
         let estimate = Estimate::of_sections_to(&sections, student_t).unwrap();
@@ -238,8 +239,8 @@ mod tests {
     #[test]
     fn correlated_batches_widen_the_interval() {
         // Of the 19 products of successive residuals, 18 are +100 and one is -100; all 20 squares
-        // are 100. Hence r = 17 / 20, and the interval grows by sqrt((1 + r) / (1 - r)) = sqrt(37 /
-        // 3).
+        // are 100. Hence r = 17 / 20, and the interval grows by
+        // sqrt((1 + r) / (1 - r)) = sqrt(37 / 3).
         let sections = each((0..20).map(|index| if index < 10 { 90.0 } else { 110.0 }), 1.0);
         let half_width = Estimate::of_sections(&sections).unwrap().half_width.unwrap();
         let expected = 2.093_024_054_408_263 * (100.0_f64 / 19.0).sqrt() * (37.0_f64 / 3.0).sqrt();
@@ -282,8 +283,8 @@ mod tests {
     #[test]
     fn jackknife_half_width_includes_the_bias() {
         // The squared total is 40^2 = 1,600; without one batch, it is 39^2 or 37^2, on average
-        // 1,445. The bias is 19 x (1,600 - 1,445). Deviations alternate between 19 x -76 and 19 x
-        // 76, so the standard error is 19 x 76 / sqrt(19).
+        // 1,445. The bias is 19 x (1,600 - 1,445). Deviations alternate between 19 x -76 and
+        // 19 x 76, so the standard error is 19 x 76 / sqrt(19).
         let sections: Vec<Vec<f64>> =
             (0..20).map(|index| vec![if index % 2 == 0 { 1.0 } else { 3.0 }]).collect();
         let found = jackknife_of(&sections, |sums| Some(sums[0] * sums[0])).unwrap();

@@ -6,7 +6,7 @@
 //! | mode | routes |
 //! |---|---|
 //! | `any` | with in-transit hosts, over all shortest paths |
-//! | `fewest` | with in-transit hosts, over the shortest paths with the fewest in-transit hosts |
+//! | `fewest` | with in-transit hosts, over those shortest paths with the fewest in-transit hosts |
 //! | `simple` | simple routes |
 
 use gingham_bench::timed;

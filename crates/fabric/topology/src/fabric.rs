@@ -266,12 +266,12 @@ impl Fabric {
         *self.outgoing[node.index()].get(usize::from(port))?
     }
 
-    /// Iterates over the channels out of `node` by port.
+    /// Iterates over the channels out of `node` in port order.
     pub fn channels_from(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
         self.outgoing[node.index()].iter().copied().flatten()
     }
 
-    /// Returns the ports of all endpoints, by node and port.
+    /// Returns the ports of all endpoints, ordered by node and port.
     pub fn endpoints(&self) -> &[PortRef] {
         &self.endpoints
     }

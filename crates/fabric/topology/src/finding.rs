@@ -34,7 +34,7 @@ pub enum FindingKind {
     UncabledHost,
     /// Descriptions of several systems have the same host name.
     SharedName,
-    /// Descriptions of several systems are the same and have no host name.
+    /// Descriptions of several systems are identical and have no host name.
     DefaultName,
     /// Adapters of a host are cabled to one another's rails.
     SwappedRails,
@@ -56,11 +56,11 @@ pub enum FindingKind {
     UnknownLid,
     /// Management packets do not reach a switch.
     UnreachedSwitch,
-    /// A default fills a gap in the lane tables.
+    /// A gap in the lane tables is filled by a default.
     MissingLane,
     /// The reader skips part of the source.
     Ignored,
-    /// The reader makes an assumption that the format leaves open.
+    /// The reader makes an assumption about content that the format leaves open.
     Assumption,
     /// The source has lines outside the format, such as a shell prompt.
     Noise,

@@ -12,8 +12,8 @@ use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Minimum number of steps per thread: a few milliseconds of work, compared with about 1 % for
-/// starting the thread.
+/// Minimum number of steps per thread: a few milliseconds of work; starting a thread costs about 1
+/// % of that time.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
 const MADE_AHEAD_MAX: usize = 2;

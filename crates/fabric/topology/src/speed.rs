@@ -58,7 +58,7 @@ impl Generation {
             Self::Ddr => 500_000_000,
             Self::Qdr => 1_000_000_000,
             Self::Fdr10 => 1_250_000_000,
-            // 14.0625 Gbit/s x 64/66 = 13.636 Gbit/s.
+            // Signalling rate of 14.0625 Gbit/s x 64/66 = data rate of 13.636 Gbit/s.
             Self::Fdr => 1_704_545_455,
             Self::Edr => 3_125_000_000,
             Self::Hdr => 6_250_000_000,

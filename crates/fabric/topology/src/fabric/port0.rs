@@ -81,8 +81,8 @@ impl Fabric {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Returns the lowest other endpoint on the same switch; its routing rules also apply to port
-    /// 0.
+    /// Returns the lowest other endpoint on the switch of a port 0, whose routing rules the port 0
+    /// shares.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =

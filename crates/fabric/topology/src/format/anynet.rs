@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   router 0 node 0 node 1 router 1        router 0 has nodes 0 and 1 and a cable to router 1
-//!   router 1 node 2 node 3 router 2 15     router 1 has a cable of latency 15 to router 2
+//!   router 1 node 2 node 3 router 2 15     router 1 has a cable of 15 cycles to router 2
 //!   node 4 router 2                        node 4 has a cable to router 2
 //! ```
 //!

@@ -152,7 +152,7 @@ impl Graph {
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }
 
-    /// Returns the edges without loops, and with one edge for the two directions of a cable.
+    /// Returns one edge per cable, without loops and opposite directions.
     fn cables(&mut self) -> Vec<Edge> {
         let mut open: BTreeMap<[End; 2], usize> = BTreeMap::new();
         let mut kept = Vec::new();

@@ -29,11 +29,11 @@ pub enum GenerateError {
         parameter: &'static str,
         /// Value as written in scenarios.
         value: String,
-        /// Resulting number of the objects, saturated at `u128::MAX`.
+        /// Number of objects that the parameters require, saturated at `u128::MAX`.
         count: u128,
         /// Counted objects, such as "nodes".
         what: &'static str,
-        /// Maximum number of the objects.
+        /// Limit that `count` exceeds.
         count_max: u128,
     },
     /// No random draw was acceptable.

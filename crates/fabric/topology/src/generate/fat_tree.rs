@@ -14,10 +14,10 @@
 //! hosts; t = 1 gives full bisection. Top switches have P ports down. The downward ports of a
 //! switch have lower numbers than its upward ports.
 //!
-//! Each top switch of a subtree with l levels (l = 1 is a leaf) belongs to one plane. For each b'
-//! below its number of upward ports, the switch of plane b has a port to the switch of plane (b',
-//! b) in the next larger subtree; the latter switch has a port down to each smaller subtree.
-//! Switches are numbered by subtree, then by plane, with the b' of the highest level first.
+//! Each top switch of a subtree with l levels (l = 1 is a leaf) belongs to one plane. A switch of
+//! plane b has one upward port for each b', to the switch of plane (b', b) in the next larger
+//! subtree; the latter switch has a port down to each smaller subtree. Switches are numbered by
+//! subtree, then by plane, with the b' of the highest level first.
 //!
 //! Source: Lin, Chung and Huang, "A multiple LID routing scheme for fat-tree-based InfiniBand
 //! networks", IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das and Kumar, "On

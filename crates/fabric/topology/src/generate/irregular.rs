@@ -14,8 +14,8 @@
 //!
 //! A draw is repeated, up to 1,000 times, if the fabric is not connected or has at least two cables
 //! fewer than possible. With n switches, f ports per switch besides host ports and at most m cables
-//! per pair, a switch uses at most d = min(f, m (n - 1)) ports and the fabric has at most floor(n d
-//! / 2) cables.
+//! per pair, a switch uses at most d = min(f, m (n - 1)) of these ports and the fabric has at most
+//! floor(n d / 2) cables between switches.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A (4 hosts per switch, 8 ports, one cable per

@@ -48,7 +48,8 @@ use crate::{DraftNode, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Scalable units of nodes with several adapters, each on its own leaf switch of the unit.
+/// Scalable units of nodes with several adapters, each adapter on a different leaf switch of the
+/// unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RailOptimised {

@@ -262,7 +262,7 @@ fn finish_port_line<'a>(
             line.ending = Ending::Speed;
         }
         line.unknown = head.unknown.or(tail.unknown);
-        // Masks cover only the generations up to QDR and are ignored beside a printed speed.
+        // Masks cover only the generations up to QDR and are ignored if a speed is printed.
         let of_masks = tail.options.speed().filter(|_| !tail.has_speed);
         line.speed = tail.speed.or(line.speed).or(of_masks.into());
         (line.lid, line.no_lid, line.lmc) = (head.lid, head.no_lid, head.lmc);

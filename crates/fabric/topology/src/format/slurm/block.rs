@@ -1,4 +1,4 @@
-//! Groups as blocks of `topology/block`.
+//! Conversion of groups of switches to blocks of `topology/block`.
 //!
 //! Slurm combines adjacent blocks into blocks of larger sizes. In a two-level fabric, all units are
 //! equally close, so only the base size is given.

@@ -1,4 +1,4 @@
-//! Groups as switches of `topology/tree`.
+//! Conversion of groups of switches to switches of `topology/tree`.
 
 use super::groups::Groups;
 use super::members::first_of;

@@ -28,7 +28,7 @@ pub(super) struct Ends<'a> {
     names: &'a Names,
     claims: &'a [Option<u16>],
     taken: BTreeSet<NodePort>,
-    /// By node, the lowest port that may be free.
+    /// Lowest port of each node that may be free.
     lowest: Vec<u16>,
 }
 
