@@ -43,7 +43,6 @@ impl Fabric {
 
 #[pymethods]
 impl Fabric {
-    /// Reads a fabric file; returns the fabric and the reader's findings.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<(Self, Vec<FindingRow>)> {
         let (file, path) = (path.to_owned(), Path::new(path).to_owned());
@@ -79,7 +78,6 @@ impl Fabric {
         Ok(Self { inner: Arc::new(made), file: "the fabric".to_owned() })
     }
 
-    /// Returns the text of a fabric file, and notes on omitted properties.
     fn text(&self, py: Python<'_>, format: &str) -> PyResult<(String, Vec<String>)> {
         let format: Format = format.parse().map_err(|unknown| error::refusal(py, unknown))?;
         let written = format::write(&self.inner, format);
@@ -102,7 +100,6 @@ impl Fabric {
         self.inner.cables().iter().map(row).collect()
     }
 
-    /// Returns counts, speeds, distances, recognised trees and compute nodes.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut facts = py.detach(|| summary_json(&check::summary(&self.inner)));
         let trees = py.detach(|| routing::trees(&self.inner));
@@ -112,7 +109,6 @@ impl Fabric {
         convert::to_python(py, &facts)
     }
 
-    /// Returns the fabric without the given nodes and cables.
     fn without(&self, nodes: Vec<usize>, cables: Vec<usize>) -> Self {
         let nodes = nodes.into_iter().map(NodeId::new).collect();
         let cables = cables.into_iter().collect();
@@ -125,7 +121,6 @@ impl Fabric {
         py.detach(|| cluster::Cluster::of(&self.inner, names))
     }
 
-    /// Returns findings about the fabric itself, not about its file.
     fn check(&self, py: Python<'_>) -> Vec<FindingRow> {
         finding_rows(&py.detach(|| check::check(&self.inner)))
     }
@@ -156,8 +151,6 @@ impl Fabric {
         Routes::compute(py, &self.inner, request)
     }
 
-    /// Reads routes from files of a subnet manager: forwarding tables, SL-to-VL tables and service
-    /// levels.
     #[pyo3(signature = (tables, lanes=None, levels=None))]
     fn load_routes(
         &self,

@@ -65,12 +65,10 @@ impl Routes {
         self.proved.cycle()
     }
 
-    /// Returns a shortest cycle, ignoring packets in routing loops.
     fn cycle_without_loops(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.cycle_without_loops())
     }
 
-    /// Returns a shortest cycle of packets between hosts, ignoring aggregation nodes and routers.
     fn cycle_between_hosts(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.cycle_between_hosts())
     }
@@ -95,7 +93,6 @@ impl Routes {
         convert::to_python(py, &json.unwrap_or(Value::Null))
     }
 
-    /// Returns the algorithm's root switches; empty for algorithms without roots.
     fn roots(&self, py: Python<'_>) -> Vec<String> {
         let Decided::ByAlgorithm(algorithm) = &self.decided else {
             return Vec::new();
@@ -119,7 +116,6 @@ impl Routes {
         self.proved.form()
     }
 
-    /// Returns the maximum number of alternative routes per pair.
     fn alternatives(&self) -> usize {
         self.proved.by_offset().len()
     }
@@ -134,7 +130,6 @@ impl Routes {
         self.proved.lanes().map_or(1, Lanes::dateline_classes)
     }
 
-    /// Returns the rule of the dateline classes; `None` without datelines.
     fn dateline_rule(&self) -> Option<&'static str> {
         self.proved.dateline_rule()
     }
@@ -152,7 +147,6 @@ impl Routes {
         py.detach(|| self.proved.faults())
     }
 
-    /// Returns path lengths, channel loads and the bound on all-to-all traffic.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let statistics = py.detach(|| Statistics::new(self.proved.fabric(), self.proved.first()));
         let mut json = statistics_json(self.proved.fabric(), &statistics);
@@ -226,7 +220,6 @@ impl Routes {
         self.tables_text(py)
     }
 
-    /// Returns the channels of the path between two endpoints; `None` without a route.
     fn path(
         &self,
         py: Python<'_>,

@@ -25,7 +25,6 @@ pub(crate) struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// Loads or generates the fabric, routes it and proves the routes deadlock-free.
     #[new]
     #[pyo3(signature = (scenario, *, allow_deadlock=false, engine="fast"))]
     fn new(
@@ -86,7 +85,6 @@ impl Simulation {
         convert::to_python(py, &about)
     }
 
-    /// Returns whether every message is kept until `take_messages` is called.
     #[getter]
     fn keeps_all_messages(&self) -> bool {
         self.run.keeps_all_messages()

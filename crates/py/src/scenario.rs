@@ -69,17 +69,14 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::within(&sweep.tree, "scenario", Path::new(folder)))
             }
 
-            /// Returns the dotted path with names of list entries replaced by their indices.
             fn placed(&self, py: Python<'_>, path: &str) -> PyResult<String> {
                 self.inner.tree.placed(path).map_err(|refused| error::input(py, &refused))
             }
 
-            /// Raises an `InputError` with `message` for the value at a dotted path.
             fn refuse(&self, py: Python<'_>, key: &str, message: &str) -> PyResult<()> {
                 Err(error::input(py, &self.inner.refuse(key, message)))
             }
 
-            /// Returns the scenario with defaults for omitted keys.
             fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 convert::to_python(py, &self.inner.scenario)
             }
@@ -89,7 +86,6 @@ macro_rules! scenario_class {
                 self.inner.folder.display().to_string()
             }
 
-            /// Returns the hexadecimal SHA-256 of the file or text before changes.
             #[getter]
             fn digest(&self) -> &str {
                 &self.inner.digest

@@ -38,7 +38,6 @@ impl Routes {
         loaded.map_err(|refused| error::input(py, &refused))
     }
 
-    /// Returns the table file that `opensm -R file -U FILE` loads.
     pub(crate) fn tables_text(&self, py: Python<'_>) -> PyResult<String> {
         let fabric = self.proved.fabric();
         let to_switches = match &self.decided {

@@ -23,14 +23,12 @@ impl SweepFile {
         Self::of(py, Tree::from_bytes(path, &bytes))
     }
 
-    /// Creates a sweep from values; `name` replaces the file name in messages.
     #[staticmethod]
     fn make(py: Python<'_>, name: &str, values: &Bound<'_, PyDict>) -> PyResult<Self> {
         let values = convert::from_python(values)?;
         Self::of(py, Tree::from_json(name, &values))
     }
 
-    /// Returns the keys common to all kinds of sweeps, with defaults.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &self.file)
     }

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// File to which a scenario refers.
+/// File that a scenario names.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileRead {
     /// Key that holds the path, such as `topology.file`.
@@ -20,7 +20,7 @@ pub struct FileRead {
 }
 
 impl FileRead {
-    /// Reads the file to which `key` refers, and computes its digest.
+    /// Reads the file that `key` names, and computes its digest.
     pub fn open(key: &str, path: &Path) -> io::Result<(Self, Vec<u8>)> {
         let bytes = fs::read(path)?;
         let path = path.display().to_string();

@@ -26,7 +26,7 @@ pub struct SweepFile {
     pub base: Option<String>,
     /// Base scenario embedded in the sweep file.
     pub scenario: Option<Map<String, Value>>,
-    /// Seed from which the seeds of all replications derive.
+    /// Seed that determines the seeds of all replications.
     #[serde(default = "one", deserialize_with = "seed")]
     pub seed: u64,
     /// Runs per grid point.

@@ -5,9 +5,8 @@
 //!                    sorted  │ unsorted lists                                │ a heap
 //! ```
 //!
-//! The slot width depends only on event counts and not on the machine. Events are removed in the
-//! order of [`crate::EventQueue`] (G. Varghese and T. Lauck, "Hashed and Hierarchical Timing
-//! Wheels", IEEE/ACM ToN 5(6), 1997).
+//! The slot width depends only on event counts. Events are removed in the order of
+//! [`crate::EventQueue`] (Varghese and Lauck, IEEE/ACM ToN 5(6), 1997).
 //!
 //! Invariant: no event is scheduled earlier than the last removed event.
 

@@ -19,9 +19,8 @@ const SKEWNESS_SMALL: f64 = 1e-4;
 /// Returns the half-width of the confidence interval for skewed data, in standard errors; `point`
 /// is Student's quantile.
 ///
-/// Willink ("A confidence interval and test for the mean of an asymmetric distribution",
-/// Communications in Statistics, Theory and Methods 34, 2005) places the interval ends for `k`
-/// values of skewness `g` at `G(t)` and `G(-t)` standard errors, with
+/// Willink (Communications in Statistics, Theory and Methods 34, 2005) places the interval ends for
+/// `k` values of skewness `g` at `G(t)` and `G(-t)` standard errors, with
 ///
 /// ```text
 ///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
@@ -50,9 +49,9 @@ fn skewness(residuals: &[f64]) -> f64 {
 /// Returns the half-width of the ratio's confidence interval if only section edges cause variation,
 /// otherwise `None`. `over` is the sum of the divisors and `point` Student's quantile.
 ///
-/// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the
-/// variance `V` of the cumulative residuals divided by the sum of squared residuals. For
-/// independent residuals, `U² < u` has Kolmogorov's probability
+/// The test is Watson's `U²` (Biometrika 48, 1961): the variance `V` of the cumulative residuals
+/// divided by the sum of squared residuals. For independent residuals, `U² < u` has Kolmogorov's
+/// probability
 ///
 /// ```text
 ///   P(U² < u) = sqrt(2 / (pi u)) sum over odd m of exp(-m^2 / (8 u))

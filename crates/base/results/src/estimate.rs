@@ -27,8 +27,8 @@
 //!   off by section edges vary ([`edges_half_width`]).
 //!
 //! Functions of several sums use the jackknife interval. Let `F` be the value over all batches,
-//! `F_i` the value without batch `i`, and `F.` the mean of the `F_i`. Batch `i` deviates by `d_i =
-//! (k - 1) (F. - F_i)`, and
+//! `F_i` the value without batch `i`, and `F.` the mean of the `F_i`. Batch `i` deviates by
+//! `d_i = (k - 1) (F. - F_i)`, and
 //!
 //! ```text
 //!   half-width = t x sqrt( sum d_i^2 / (k - 1) / k ) + (k - 1) |F. - F|

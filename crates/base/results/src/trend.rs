@@ -12,11 +12,10 @@
 //!   var S = ( n (n - 1) (2 n + 5) - sum t (t - 1) (2 t + 5) ) / 18
 //! ```
 //!
-//! and is nearly normal for ten or more values (H. B. Mann, "Nonparametric tests against trend",
-//! Econometrica 13, 1945; M. G. Kendall, "Rank Correlation Methods", 4th ed., 1975, chapters 4 and
-//! 5). The test uses only ranks, so a burst weighs no more than other values. The slope estimator
-//! is by P. K. Sen ("Estimates of the regression coefficient based on Kendall's tau", Journal of
-//! the American Statistical Association 63, 1968). Serial correlation makes false positives more
+//! and is nearly normal for ten or more values (H. B. Mann, Econometrica 13, 1945; M. G. Kendall,
+//! "Rank Correlation Methods", 4th ed., 1975, chapters 4 and 5). The test uses only ranks, so a
+//! burst weighs no more than other values. The slope estimator is by P. K. Sen (Journal of the
+//! American Statistical Association 63, 1968). Serial correlation makes false positives more
 //! frequent.
 
 /// 99.5 % quantile of the normal distribution, for 1 % false positives among series of independent

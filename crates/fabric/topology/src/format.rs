@@ -62,19 +62,19 @@ pub enum Format {
     Anynet,
     /// Complete TOML format of this project.
     Toml,
-    /// Link list of OpenSM and ibdiagnet; read only.
+    /// Link list of OpenSM and ibdiagnet.
     Lst,
-    /// Table of edges; read only.
+    /// Table of edges.
     Csv,
-    /// GraphML; read only.
+    /// GraphML.
     GraphMl,
-    /// Drawing for Graphviz; write only.
+    /// Drawing for Graphviz.
     Dot,
-    /// `topology.conf` for Slurm's tree plug-in; write only.
+    /// `topology.conf` for Slurm's tree plug-in.
     Slurm,
-    /// `topology.conf` for Slurm's block plug-in; write only.
+    /// `topology.conf` for Slurm's block plug-in.
     SlurmBlock,
-    /// `topology.yaml` of Slurm 25.05; write only.
+    /// `topology.yaml` of Slurm 25.05.
     SlurmYaml,
 }
 

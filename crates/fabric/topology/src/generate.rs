@@ -7,8 +7,7 @@
 //!
 //! GUIDs ascend in construction order ([`crate::numbering`]), which is therefore the canonical
 //! order. Names are `s0`, `s1`, ... for switches and `h0`, `h1`, ... for hosts, or contain
-//! coordinates: host `h0-3-1` is attached to switch `s0-3`. Ports `1` to `hosts_per_switch` of a
-//! switch lead to its hosts in ascending order.
+//! coordinates: host `h0-3-1` is attached to switch `s0-3`.
 //!
 //! A node with several adapters ([`RailOptimised`], [`MultiPlane`], or any shape with `rails`
 //! copies) is represented by one host per adapter, named by the node, a space and `mlx5_0`,

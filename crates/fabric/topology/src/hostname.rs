@@ -7,8 +7,8 @@
 //!   "localhost HCA-1"                            no host name: not set yet
 //! ```
 //!
-//! The default description remains until `rdma-ndd` on the host sets host and device names (`%h
-//! %d`).
+//! The default description remains until `rdma-ndd` on the host sets host and device names
+//! (`%h %d`).
 
 use crate::{Fabric, Guid, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};

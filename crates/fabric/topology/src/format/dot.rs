@@ -83,7 +83,7 @@ fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
 }
 
 /// Returns the rank of each node: the number of cables to the nearest switch with a host. `None` if
-/// there is no path.
+/// unreachable.
 fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut rank = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::new();

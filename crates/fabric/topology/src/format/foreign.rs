@@ -300,8 +300,8 @@ fn is_port_report(line: &str) -> bool {
     }
 }
 
-/// Matches lines such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903,
-/// 0x2c904=full;`.
+/// Matches lines such as `Default=0x7fff, ipoib : ALL=full;` or
+/// `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
 fn is_partition(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((name, members)) = line.split_once(':') else { return false };
@@ -350,8 +350,8 @@ fn is_json(line: &str) -> bool {
     inside.is_some_and(|inside| inside.starts_with(['"', '{', '}', ']']) || inside.is_empty())
 }
 
-/// Matches lines such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 ->
-/// H-1/P1`.
+/// Matches lines such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or
+/// `P1 -> H-1/P1`.
 fn is_ibdm_cable(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let is_arrow = |word: &str| word.starts_with('-') && word.ends_with("->") || word == "->";

@@ -12,19 +12,17 @@
 //!                 slot 0   slot 1
 //! ```
 //!
-//! With a switches per group, p hosts and h global cables per switch, and g groups (at most
-//! a h + 1), the global ports of a group are slots 0 to a h - 1, with slot q at switch floor(q / h).
+//! With a switches per group, p hosts and h global cables per switch, and g groups (at most a
+//! h + 1), the global ports of a group are slots 0 to a h - 1, with slot q at switch floor(q / h).
 //! **Arrangement**: slot q of group i leads to slot g - 2 - q of group i + q + 1 (mod g), the
-//! palmtree arrangement (Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and
-//! Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4), 2014) with ascending group
-//! numbers. With fewer groups, further slots repeat the pattern in r = floor(a h / (g - 1)) rounds of
-//! g - 1 slots, which give r cables per pair of groups. The slots in use, u = r (g - 1), are spread
-//! evenly: slot q is at switch floor(q a / u).
+//! palmtree arrangement (Camarero, Vallejo and Beivide, ACM TACO 11(4), 2014) with ascending group
+//! numbers. With fewer groups, further slots repeat the pattern in r = floor(a h / (g - 1)) rounds
+//! of g - 1 slots, which give r cables per pair of groups. The slots in use, u = r (g - 1), are
+//! spread evenly: slot q is at switch floor(q a / u).
 //!
 //! Port order on a switch: hosts, other switches of the group, other groups.
 //!
-//! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
-//! ISCA 2008, section 3, which leaves the arrangement open.
+//! Source: Kim, Dally, Scott and Abts, ISCA 2008, section 3, which leaves the arrangement open.
 //!
 //! Closed forms: a g switches, a p g hosts, g a (a - 1) / 2 cables inside groups and
 //! r g (g - 1) / 2 between groups; the diameter is at most 4 switches. The source calls a dragonfly

@@ -19,9 +19,8 @@
 //! subtree; the latter switch has a port down to each smaller subtree. Switches are numbered by
 //! subtree, then by plane, with the b' of the highest level first.
 //!
-//! Source: Lin, Chung and Huang, "A multiple LID routing scheme for fat-tree-based InfiniBand
-//! networks", IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das and Kumar, "On
-//! generalized fat trees", IPPS 1995 (as XGFT(n; t u, P/2, ..., P/2, P; 1, u, P/2, ..., P/2)).
+//! Source: Lin, Chung and Huang, IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das
+//! and Kumar, IPPS 1995 (as XGFT(n; t u, P/2, ..., P/2, P; 1, u, P/2, ..., P/2)).
 //!
 //! Closed forms for n >= 2: t u P (P/2)^(n-2) hosts, P (P/2)^(n-2) leaves, u P (P/2)^(n-3) switches
 //! on each level in between, u (P/2)^(n-2) top switches; the diameter is 2n - 1 switches. A single

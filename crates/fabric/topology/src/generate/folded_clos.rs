@@ -13,9 +13,8 @@
 //! Port order: hosts, `spine0`, `spine1`, ... on a leaf; `leaf0`, `leaf1`, ... on a spine. Spines
 //! come first in canonical order, so that the first switch is a root.
 //!
-//! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 32(2),
-//! 1953; folded: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
-//! chapter 6.
+//! Source: Clos, Bell System Technical Journal 32(2), 1953; folded: Dally and Towles 2004, chapter
+//! 6.
 //!
 //! Closed forms for l leaves, s spines, p hosts per leaf and c cables per leaf-spine pair: l + s
 //! switches, l p hosts, l p + l s c cables; diameter 3 switches (1 switch with a single leaf);

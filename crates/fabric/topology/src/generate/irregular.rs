@@ -172,7 +172,6 @@ type Pair = [usize; 2];
 
 #[derive(Debug)]
 struct FreePorts {
-    /// Switch of each free port, in any order.
     switches: Vec<usize>,
     cables: BTreeMap<Pair, u32>,
     cables_per_pair_max: u32,

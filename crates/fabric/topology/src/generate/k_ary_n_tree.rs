@@ -16,8 +16,7 @@
 //! `k` lead down, with port d + 1 to the neighbour with digit d; ports `k + 1` to `2k` of a
 //! non-root lead up in the same order.
 //!
-//! Source: Petrini and Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel
-//! Architectures", IPPS 1997, definition 2.
+//! Source: Petrini and Vanneschi, IPPS 1997, definition 2.
 //!
 //! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables (k^n to hosts); a path between hosts
 //! that first differ in digit d has 2 (n - d) - 1 switches; diameter 2n - 1 switches.

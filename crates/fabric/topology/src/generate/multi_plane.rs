@@ -13,8 +13,7 @@
 //!
 //! Each plane is a [`FoldedClos`] whose switch names have a prefix.
 //!
-//! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware
-//! for AI Architectures", ISCA 2025, section 5.1.
+//! Source: Zhao et al., "Insights into DeepSeek-V3", ISCA 2025, section 5.1.
 //!
 //! Closed forms: the counts of [`FoldedClos`] times the number of planes.
 

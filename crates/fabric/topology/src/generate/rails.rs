@@ -25,7 +25,6 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Copies `shape`; fails if the total size of all copies exceeds a limit.
     pub(super) fn of(self, shape: &Fabric) -> Result<Fabric, GenerateError> {
         self.check(shape)?;
         let mut draft = Draft::default();

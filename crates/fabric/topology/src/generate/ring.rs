@@ -5,8 +5,7 @@
 //!   └────────────────────────┘
 //! ```
 //!
-//! A ring is a one-dimensional torus. Two switches are joined by one cable; a single switch is a
-//! star.
+//! A ring is a one-dimensional torus; a single switch is a star.
 //!
 //! Closed forms for n > 2 switches: n cables between switches; diameter floor(n / 2) + 1 switches.
 

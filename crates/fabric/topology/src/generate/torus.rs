@@ -8,9 +8,6 @@
 //!                            └────────────────────────┘
 //! ```
 //!
-//! In a dimension of size 2, both neighbours of a switch are the same switch, joined by **one**
-//! cable.
-//!
 //! Source: Dally and Towles 2004, chapter 5 (k-ary n-cubes).
 //!
 //! Closed forms for sizes k_1, ..., k_n with product N: N switches; each dimension adds N cables if

@@ -30,7 +30,6 @@ struct Net {
     nodes: BTreeMap<NetName, DraftNode>,
     router_of: BTreeMap<u64, u64>,
     links: Vec<Link>,
-    /// Index of each link, by its two ends in ascending order.
     index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
     latencies: Option<(u32, usize)>,

@@ -1,4 +1,4 @@
-//! Conversion of records to a fabric: each cable is listed at both ends.
+//! Conversion of records to a fabric.
 //!
 //! ```text
 //!   S-a: [1] "H-b"[2]  ┐  both lines agree: one cable

@@ -46,7 +46,6 @@ pub(super) struct PortLine<'a> {
     pub(super) lid: Option<u16>,
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
-    /// Far end; `None` for a port without a cable.
     pub(super) remote: Option<Remote<'a>>,
     pub(super) speed: ReportedSpeed,
     pub(super) unknown: Option<&'a str>,

@@ -68,7 +68,6 @@ enum Current {
     #[default]
     Nobody,
     Record(usize),
-    /// Node with an error reported before.
     Unreadable,
 }
 

@@ -1,4 +1,4 @@
-//! Writing of dumps, with each cable listed at both ends.
+//! Writing of dumps.
 //!
 //! For `ibsim`, port line descriptions are empty, because any `=` in them would start an option.
 //! The options `s=` and `w=` precede the comment: releases before 0.10 read speeds only from these

@@ -37,7 +37,6 @@ impl<'a> Ends<'a> {
         Self { text, names, claims, taken: BTreeSet::new(), lowest: vec![1; claims.len()] }
     }
 
-    /// Resolves all cable ends: explicit ports first, then free ports.
     pub(super) fn resolve(
         &mut self,
         cables: &[CableTable],
