@@ -28,7 +28,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
         reason = "this is the Python side, which must go on meanwhile"
     )]
     let worker = thread::spawn(move || {
-        // The receiver no longer exists if the caller was interrupted.
+        // Sending fails only if the caller was interrupted.
         let _ = sender.send(work());
     });
     loop {

@@ -118,7 +118,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// Announces a new quantum from the first round on that the channel has not entered.
+    /// Announces a new quantum, starting with the first round that the channel has not entered.
     pub fn change_soon(
         &mut self,
         channel: usize,
@@ -139,8 +139,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.set_standing(channel, standing)
     }
 
-    /// Checks that packets, and markers at most `rounds_max` rounds ahead of or behind the current
-    /// round, can lead to this state.
+    /// Checks that the state can result from sent packets and from markers whose rounds differ from
+    /// the current round by at most `rounds_max`.
     pub fn is_sound(&self, rounds_max: u32) -> bool {
         let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
         let sound = |(channel, standing): (usize, &Standing)| {
@@ -218,7 +218,7 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
         self.count
     }
 
-    /// Returns a valid channel even if the state was overwritten.
+    /// Returns a valid channel even if the state is corrupt.
     fn current(&self) -> usize {
         self.current.min(self.count - 1)
     }

@@ -4,8 +4,8 @@
 //!   rows ──Builder──► columns: name │ unit │ meaning │ values
 //! ```
 //!
-//! [`Builder::fields`] makes a column of each field with a schema extension `x-unit`, its unit. The
-//! field's doc comment is the meaning.
+//! [`Builder::fields`] makes a column of each field that has the schema extension `x-unit`, which
+//! contains the unit. The field's doc comment is the meaning.
 //!
 //! A column has its field's type even if values are missing. Missing real numbers are NaN; rows
 //! with a missing integer or text are listed in `missing`.

@@ -1,7 +1,7 @@
 //! Measures the CPU cost per packet at both ends of a stripe over 8 channels.
 //!
 //! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of
-//! JSON. Packets arrive in batches with the maximum skew, the last channel's first.
+//! JSON. Packets arrive in batches with the maximum skew: the last channel's packets arrive first.
 //!
 //! | mode | work per packet |
 //! |---|---|

@@ -36,7 +36,7 @@ pub enum FindingKind {
     SharedName,
     /// Descriptions of several systems are identical and have no host name.
     DefaultName,
-    /// Adapters of a host are cabled to one another's rails.
+    /// Adapters of a host are cabled to swapped rails.
     SwappedRails,
     /// A compute node lacks an adapter on a rail of its unit.
     MissingAdapter,
@@ -64,7 +64,7 @@ pub enum FindingKind {
     Assumption,
     /// The source has lines outside the format, such as a shell prompt.
     Noise,
-    /// Names are not UTF-8.
+    /// Node names are not valid UTF-8.
     Encoding,
 }
 

@@ -22,13 +22,13 @@ const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
 /// Highest switch or host number.
 pub const NUMBER_MAX: u64 = COUNT - 1;
 
-/// Returns the GUID of switch `n`. Panics from 2^44 on.
+/// Returns the GUID of switch `n`. Panics if `n` is at least 2^44.
 pub fn switch_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a switch number fits its range");
     Guid(SWITCH_GUID_FIRST.0 + n)
 }
 
-/// Returns the GUID of host `n`. Panics from 2^44 on.
+/// Returns the GUID of host `n`. Panics if `n` is at least 2^44.
 pub fn host_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a host number fits its range");
     Guid(HOST_GUID_FIRST.0 + n)

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Repeated edges are parallel cables. An edge in the opposite direction of an earlier edge
-//! describes the same cable, until both directions have equally many edges. Edges without ports get
-//! the lowest free ports. Nodes get no GUIDs.
+//! describes the same cable, until both directions have equal numbers of edges. Edges without ports
+//! get the lowest free ports. Nodes get no GUIDs.
 
 use super::error::{FormatError, count};
 use super::text::Parsed;

@@ -19,7 +19,8 @@
 //! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (output, with the options for full
 //! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input).
 //!
-//! Descriptions may contain quotation marks: a description extends to the last one of the line.
+//! Descriptions may contain quotation marks: a description extends to the last quotation mark of
+//! the line.
 //!
 //! Lines that are clearly not part of a dump ([`noise`]) are skipped; lines that may be damaged are
 //! faults, and reading continues.

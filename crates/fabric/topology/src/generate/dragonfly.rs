@@ -192,7 +192,7 @@ impl Shape {
             return;
         }
         for group in 0..self.groups {
-            // Slots from groups - 1 - group on are the far ends of cables from lower groups.
+            // Slots `groups - 1 - group` and higher are the far ends of cables from lower groups.
             for slot in 0..peers - group {
                 let far_group = group + slot + 1;
                 for round in 0..self.rounds() {

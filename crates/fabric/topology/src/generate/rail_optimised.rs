@@ -86,7 +86,7 @@ pub struct RailOptimised {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub uplinks: Option<u32>,
-    /// Number of units that share spines (three levels); by default as many as possible.
+    /// Number of units that share spines (three levels); by default the largest possible number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub units_per_block: Option<u32>,

@@ -225,8 +225,8 @@ impl Guids {
         }
     }
 
-    /// Returns whether a GUID is free: ids must be unique in any dump, and node and port GUIDs also
-    /// for ibsim.
+    /// Returns whether a GUID is free: dumps require unique node ids, and ibsim also requires
+    /// unique node and port GUIDs.
     fn is_free(&self, node: &Node, guid: Guid) -> bool {
         match self.dialect {
             Dialect::Plain => !self.ids.contains(&dump_id(node.kind, guid)),

@@ -97,7 +97,7 @@ struct Pending {
 }
 
 impl<'a> Records<'a> {
-    /// Removes a carriage return and byte order mark, with a note.
+    /// Removes and reports a carriage return and byte order mark.
     pub(super) fn bare(&mut self, number: u32, line: &'a str) -> &'a str {
         let line = line.strip_suffix('\r').map_or(line, |line| {
             self.ignore(number, "the end of a line as Windows has it");
@@ -138,8 +138,8 @@ impl<'a> Records<'a> {
         self.add(number, line, statement)
     }
 
-    /// Returns a description of content that `ibnetdiscover` always prints but the line lacks,
-    /// which shows truncation. Handwritten files have no comments.
+    /// Returns a description of content that `ibnetdiscover` always prints but the line lacks, a
+    /// sign of truncation. Handwritten files have no comments.
     fn missing(&self, statement: &Statement<'_>) -> Option<&'static str> {
         match statement {
             Statement::Identity(_) => Some("the node of this identity does not follow"),
