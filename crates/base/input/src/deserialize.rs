@@ -26,7 +26,6 @@ pub(crate) fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, Fault> {
     T::deserialize(Reader(root)).map_err(|fault| place(fault, root))
 }
 
-/// Sets the fault's origin, unless known, to the origin of the faulty key or of `value`.
 fn place(fault: Fault, value: &Value) -> Fault {
     let key = match (&value.data, fault.unplaced_key()) {
         (Data::Table(table), Some(name)) => table.entry(name),

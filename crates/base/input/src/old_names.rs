@@ -59,8 +59,6 @@ impl fmt::Display for OldName {
     }
 }
 
-/// Finds the first path below `value` that matches `steps` and leads to an accepted value; appends
-/// it to `found`.
 fn first_path(
     value: &Value,
     steps: &[&str],

@@ -215,8 +215,7 @@ mod tests {
 
     #[test]
     fn intervals_cover_any_mix_of_edge_and_random_effects() {
-        // The series range from independent values (0.0) to pure edge effects (1.0). Coverage is
-        // worst in between, if the test can decide either way.
+        // The series range from independent values (0.0) to pure edge effects (1.0).
         for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
             let mut uniform = Uniform(seed);
             let [corrected, plain] = held(0.0, || moving_average(&mut uniform, share));

@@ -208,7 +208,6 @@ const OPENSM_KEYS: [&str; 12] = [
 const QOS_SECTIONS: [&str; 5] =
     ["qos-ulps", "port-groups", "qos-setup", "qos-levels", "qos-match-rules"];
 
-/// Keys of `torus-2QoS.conf` besides `torus` and `mesh`.
 const TORUS_KEYS: [&str; 13] = [
     "xp_link",
     "xm_link",

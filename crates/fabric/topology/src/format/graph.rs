@@ -197,7 +197,6 @@ impl Graph {
     }
 }
 
-/// Assigns ports to all cable ends: specified ports first, then the lowest free ports.
 fn places(
     edges: &[Edge],
     nodes: &[(String, Option<NodeKind>)],
