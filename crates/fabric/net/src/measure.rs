@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A [`Collector`] receives messages and counts, and closes the measurement window at a section
-//! end. [`RunReport`] provides the results: means with 95 % intervals ([`Estimate`]), percentiles,
-//! time series and samples. Specification: `docs/concepts/measurement.md`.
+//! end. [`RunReport`] provides the results: means with 95 % confidence intervals ([`Estimate`]),
+//! percentiles, time series and samples. Specification: `docs/concepts/measurement.md`.
 //!
 //! Invariants: every section boundary is a slice boundary. The window starts and ends at section
 //! boundaries or at the end of the run. Merging slices preserves sums. Memory does not grow with

@@ -36,8 +36,6 @@ impl ChannelCollector {
         Self { flits_ps, has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
-    /// Ends a section. `counts` contains cumulative counts of at least the channels that changed,
-    /// ascending.
     pub(super) fn end_section(&mut self, counts: &[Row]) {
         self.changes.clear();
         for (channel, count) in counts {
@@ -56,8 +54,8 @@ impl ChannelCollector {
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// Returns the results of each channel over the sections from `first` on, whose lengths are
-    /// `sections_ps`; `None` without sections.
+    /// Returns the results of each channel over consecutive sections, from section `first` on, with
+    /// the lengths `sections_ps`; `None` without sections.
     pub(super) fn reports(
         &self,
         first: usize,
@@ -154,7 +152,7 @@ mod tests {
             };
             collector.end_section(&rows([one, flits(end)]));
         }
-        // In total, the last two sections of 100 ps contain 8 flits of 10 ps, 50 ps of stops and
+        // The last two sections, 100 ps each, contain 8 flits of 10 ps, 50 ps of stopped time and
         // 600 flit-picoseconds of buffer occupancy.
         let measured = collector.reports(1, vec![100.0, 100.0]).next().unwrap().unwrap();
         assert_eq!((measured.count.data_flits, measured.count.stops), (6, 0));

@@ -8,8 +8,8 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices per value of the latency series for the warm-up: five, like the batches of MSER-5
-/// *(ours)*.
+/// Number of slices per value of the latency series from which MSER-5 finds the warm-up: five, as
+/// in its batches *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct ClassCollector {
     pub(super) active: Range<Time>,
     pub(super) slices: Slices,
     pub(super) latencies: LatencySections,
-    /// Sums by step; `None` if slices serve as steps.
+    /// Sums by step of the time series; `None` if slices serve as steps.
     pub(super) steps: Option<Steps>,
     pub(super) served: ServedCollector,
 }
@@ -47,7 +47,6 @@ impl ClassCollector {
         self.served.take_back(message);
     }
 
-    /// Counts a delivery in the slice of its delivery time.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -58,7 +57,6 @@ impl ClassCollector {
         self.served.count_delivered(&delivery.message);
     }
 
-    /// Counts a delivered message's latency in the slice of its creation time.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -73,8 +71,8 @@ impl ClassCollector {
         self.served.double();
     }
 
-    /// Returns the mean latency of each group of `SLICES_PER_VALUE` slices, and its exclusive end
-    /// as a slice index. Empty groups are omitted.
+    /// Returns the mean latency in ps of each group of `SLICES_PER_VALUE` consecutive slices, and
+    /// the exclusive end of each group as a slice index. Omits groups without latencies.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {

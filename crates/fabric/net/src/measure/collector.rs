@@ -1,19 +1,19 @@
-//! Statistics collector, which decides when the window closes and when the run is complete.
+//! Statistics collector, which decides when to close the window and when the run is complete.
 //!
 //! ```text
 //!   open ── a stop rule is met at a section end, or the run's time is over ──► following ──► complete
 //!   counts everything                            counts deliveries of messages created in the window
 //! ```
 //!
-//! Stop rules about messages use only the **followed** sections: the leading sections whose
+//! Stop rules based on messages use only the **followed** sections: the leading sections whose
 //! messages have all been delivered. Messages still in flight have higher latencies, so a mean
-//! without them would be too low. The window then ends with the last followed section. Stop rules
-//! about accepted load use all completed sections.
+//! without them would be too low. If such a rule is met, the window ends with the last followed
+//! section. Stop rules based on accepted load use all completed sections.
 //!
 //! The interval width is tested each time the length of the run has doubled. The window closes once
-//! the interval is narrow enough in two consecutive tests, with at least 1,000 messages. Frequent
-//! tests would end the run as soon as the interval happens to be too narrow (Law, "Simulation
-//! Modeling and Analysis", section 9.5.3; figures: `docs/concepts/measurement.md`).
+//! the interval is narrow enough in two consecutive tests, with at least 1,000 messages. More
+//! frequent tests would end the run as soon as the interval happens to be too narrow (Law,
+//! "Simulation Modeling and Analysis", section 9.5.3; figures: `docs/concepts/measurement.md`).
 
 use super::ChannelCount;
 use super::channels::ChannelCollector;
@@ -36,8 +36,8 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Fewest messages for a test of the interval width *(ours)*. With similar rules, 183 to 195 of 200
-/// intervals contained the true value (`docs/concepts/measurement.md`).
+/// Minimum number of messages for a test of the interval width *(ours)*. In 200 trials with similar
+/// rules, 183 to 195 intervals contained the true value (`docs/concepts/measurement.md`).
 const MESSAGES_MIN: u64 = 1_000;
 
 /// Statistics collector of a run.
@@ -54,9 +54,8 @@ pub struct Collector {
     pub(super) samples: Samples,
     trees: Trees,
     pub(super) records: Records,
-    /// Number of sections in warm-up and window together, once the window is closed.
+    /// Number of sections in warm-up and window together; `None` while the window is open.
     pub(super) closed: Option<usize>,
-    /// Undelivered messages created before the end of the closed window.
     followed_left: u64,
     was_narrow: bool,
     end: Time,
@@ -170,7 +169,8 @@ impl Collector {
         }
     }
 
-    /// Counts a packet that an in-transit host re-injected at `now`, `waited` after it was ready.
+    /// Counts a packet that an in-transit host re-injected at `now`. `waited` is the time since the
+    /// packet was ready.
     pub fn on_reinjected(&mut self, host: EndpointId, now: Time, waited: Span) {
         if self.closed.is_none() {
             self.transit.count_reinjected(self.grid.section_at(now), host, waited);
@@ -196,7 +196,8 @@ impl Collector {
         }
     }
 
-    /// Registers a flow before its first message. Flows must be added in the order of their ids.
+    /// Registers a flow before its first message. Flows must be added in ascending order of their
+    /// ids.
     pub fn on_flow(&mut self, flow: FlowId, key: FlowKey) {
         self.flows.add(flow, key);
     }
@@ -222,13 +223,13 @@ impl Collector {
         }
     }
 
-    /// Returns the deadline statistics up to now or to the end of the window.
+    /// Returns the deadline statistics up to now, or up to the end of the window once it is closed.
     pub fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
 
     /// Counts a period during which a flow with data to send was held back. A period may be
-    /// reported in parts, and before it ends.
+    /// reported in several parts, before it has ended.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -249,30 +250,30 @@ impl Collector {
         self.marked_packets[class.index()][trigger as usize] += 1;
     }
 
-    /// Returns how many data packets of a class `trigger` marked over the whole run.
+    /// Returns the number of data packets of a class that `trigger` marked over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
     }
 
-    /// Counts how often the posts of a message were refused before its acceptance.
+    /// Counts the refused posts of a message, which the adapter has now accepted.
     pub fn on_refused(&mut self, class: ClassId, posts: u64) {
         self.refused_posts[class.index()] += posts;
     }
 
-    /// Returns the number of refused posts over the whole run for accepted messages of a class.
+    /// Returns the number of refused posts of a class's accepted messages over the whole run.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.refused_posts[class.index()]
     }
 
-    /// Records an adapter's acknowledgement queue length after an acknowledgement for `class` was
-    /// queued.
+    /// Records the length of an adapter's acknowledgement queue just after an acknowledgement for
+    /// `class` was queued.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_acks(class, depth);
     }
 
     /// Returns the next sampling time of the followed channels; `None` without followed channels or
-    /// once the window is closed. [`Self::on_sample`] precedes any event, and the end of a section,
-    /// at the same time.
+    /// once the window is closed. [`Self::on_sample`] must be called before any event or section
+    /// end at that time.
     pub fn next_sample(&self) -> Option<Time> {
         self.samples.next().filter(|_| self.closed.is_none())
     }
@@ -283,7 +284,7 @@ impl Collector {
     }
 
     /// Returns the next search time for congestion trees; `None` without searches or once the
-    /// window is closed. A search precedes any event at the same time, but follows a sample.
+    /// window is closed. The search must precede any event, and follow any sample, at that time.
     pub fn next_tree_sample(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
@@ -299,13 +300,13 @@ impl Collector {
     }
 
     /// Returns the next section end; `None` once the window is closed. [`Self::on_section_end`]
-    /// precedes any event at the same time.
+    /// must be called before any event at that time.
     pub fn section_end(&self) -> Option<Time> {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// Ends a section. `counts` contains cumulative counts over `[0, section_end)` of at least the
-    /// channels that changed, ascending.
+    /// Ends a section. `counts` contains cumulative counts over `[0, section_end)` in ascending
+    /// channel order. Channels whose counts have not changed in the section may be omitted.
     pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
@@ -332,9 +333,9 @@ impl Collector {
         self.closed.is_some() && self.followed_left == 0
     }
 
-    /// Marks the workload as finished if every message was created before the end of the closed
-    /// window. The window then ends with the section of the last delivery, and starts at time zero
-    /// unless the plan sets the warm-up. Must be called after all events.
+    /// Marks the workload as finished if every message of the run was created before the end of the
+    /// closed window. The window then ends with the section of the last delivery, and starts at
+    /// time zero unless the plan sets the warm-up. Must be called after all events.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
         let slices = closed * SLICES_PER_SECTION;
@@ -356,7 +357,8 @@ impl Collector {
         self.last_delivery
     }
 
-    /// Returns the results up to now, over all completed sections until the window is closed.
+    /// Returns the results over all completed sections, or over those up to the end of a closed
+    /// window.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
@@ -419,7 +421,6 @@ impl Collector {
         (is_narrow && was_narrow).then_some(tested)
     }
 
-    /// Returns the number of leading sections whose messages have all been delivered.
     fn followed_sections(&self) -> usize {
         let is_followed = |section: &usize| {
             let from = section * SLICES_PER_SECTION;

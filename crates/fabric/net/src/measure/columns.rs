@@ -6,8 +6,8 @@
 //!   occupancy        5 000 000 000 ... in 64 bits each
 //! ```
 //!
-//! A column uses the fewest bits per count (0, 32, 64 or 128) that fit all its counts. Counts of
-//! any size are therefore exact, and columns are built and merged without a branch per channel.
+//! A column uses the fewest bits per count (0, 32, 64 or 128) that fit all its counts. All counts
+//! are therefore exact, and columns are built and merged without a branch per channel.
 
 use super::ChannelCount;
 use std::ops::BitOr;
@@ -105,7 +105,7 @@ impl Column {
         }
     }
 
-    /// Returns the count in a row, which must fit 64 bits.
+    /// Returns the count at index `row`, which must fit into 64 bits.
     pub(super) fn word(&self, row: usize) -> u64 {
         self.get(row).word()
     }

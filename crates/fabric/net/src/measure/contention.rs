@@ -46,7 +46,6 @@ pub(super) struct ContentionCollector {
     senders: Box<[EndpointId]>,
     now: Vec<Contention>,
     steps: Vec<Sample>,
-    /// Step width; `None` if slices serve as steps.
     width: Option<Span>,
 }
 
@@ -91,8 +90,8 @@ impl ContentionCollector {
         }
     }
 
-    /// Returns the steps from time zero to `end`. The end of the run, `last`, may cut the final
-    /// step short.
+    /// Returns the steps from time zero to `end`. The run ends at `last`, which may shorten the
+    /// last step.
     pub(super) fn series(&self, grid: &Grid, end: Time, last: Time) -> Vec<ContentionStep> {
         if self.senders.is_empty() {
             return Vec::new();
@@ -171,7 +170,6 @@ mod tests {
     fn step_records_the_state_at_its_end() {
         let mut collector = collector(Some(100));
         note(&mut collector, 1, 99, 1.6, true);
-        // An event at the end of a step belongs to the next step.
         note(&mut collector, 5, 100, 2.2, true);
         note(&mut collector, 5, 150, 1.0, false);
         note(&mut collector, 0, 410, 4.0, true);
@@ -191,7 +189,6 @@ mod tests {
             expected[..5],
             "a step that reaches beyond is left out"
         );
-        // The run ends at 1,050 ps and cuts its last step short.
         assert_eq!(series(&collector, 1_050).len(), 11);
     }
 
@@ -202,7 +199,7 @@ mod tests {
         for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
             note(&mut collector, 0, 100 * slice + 50, coefficient, false);
         }
-        // Slice 4 is incomplete: its state is the current one.
+        // Slice 4 is incomplete, so its state is the current one.
         collector.double();
         let highest: Vec<f64> = collector.steps.iter().map(|step| step.highest).collect();
         assert_eq!(highest, [3.0, 5.0]);

@@ -8,22 +8,22 @@
 //!
 //! A frame arrives with its last message; frames are judged in numerical order. The first frame
 //! sets the clock. Each later deadline is one interval T after the previous deadline or, if the
-//! previous frame missed its deadline, after its arrival. DMP is the fraction of frames that miss
-//! their deadline, DMT their mean lateness.
+//! previous frame missed its deadline, after the arrival of that frame. DMP is the fraction of
+//! frames that miss their deadline, DMT their mean lateness.
 //!
 //! A miss is a record: the frame is later relative to its nominal time, `a - i T`, than all frames
 //! before it. If frames are independent and identically distributed, the `k`-th frame is a record
-//! with probability `1 / k`. The expected fraction of misses among `n` frames after `W` others is
-//! then `(H(W + n) - H(W)) / n` for any latency distribution ([`law_of_records`]), where `H`
-//! denotes harmonic numbers. Reports therefore also cover misses against a fixed clock, `a0 + i T +
-//! slack`, and the time between arrivals.
+//! with probability `1 / k`. The expected fraction of misses among `n` frames after `W` earlier
+//! frames is then `(H(W + n) - H(W)) / n` for any latency distribution ([`law_of_records`]), where
+//! `H` denotes harmonic numbers. Reports therefore also cover misses against a fixed clock, `a0 + i
+//! T + slack`, and the time between arrivals.
 //!
 //! Sources: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the
 //! delivery interval: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold,
 //! Balakrishnan and Nagaraja, "Records", 1998, section 2.5); fixed clock: ours.
 //!
-//! Invariants: a frame with a message dropped by policing never arrives, and advances the clock by
-//! one interval. Memory is proportional to the frames in progress.
+//! Invariants: a frame with a message dropped by policing never counts as arrived, and advances the
+//! clock by one interval. Memory is proportional to the number of frames in progress.
 
 mod clock;
 mod report;
@@ -41,7 +41,6 @@ use stream::StreamFrames;
 /// Deadline statistics of all streams.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
-    /// Frames by [`StreamId`]; `None` for a stream without frames.
     streams: Vec<Option<StreamFrames>>,
 }
 

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Flows are counted in classes with a window, a rate limit or a followed flow, or in all classes
-//! if [`crate::MeasurePlan::flows`] is set. Other classes use neither memory nor time.
+//! if [`crate::MeasurePlan::flows`] is set. Flow statistics cost other classes neither memory nor
+//! time.
 //!
 //! Invariants: merging sections preserves sums. Only non-zero sums are kept, 16 bytes each, at most
 //! seven per section. A flow thus uses about 100 bytes plus at most 7 KiB; a followed flow uses at
@@ -29,7 +30,6 @@ use sum::{FlowSums, SumOf};
 pub(super) struct FlowCollector {
     is_counted: Box<[bool]>,
     flows: Vec<Flow>,
-    /// Longest acknowledgement queue of any adapter, by class of the acknowledgement just queued.
     acks_waiting_max: Box<[usize]>,
     followed: Vec<FlowKey>,
     steps: Steps,
@@ -39,7 +39,7 @@ pub(super) struct FlowCollector {
 struct Flow {
     key: FlowKey,
     sections: FlowSums,
-    /// Held-back periods beyond the last possible section at the current section width.
+    /// Held-back periods after the last section that the present section width permits.
     ahead: Vec<Held>,
     steps: Option<FlowSums>,
 }

@@ -16,7 +16,6 @@ pub(super) struct Steps {
     /// Step width; zero if nothing is followed.
     pub(super) width: Span,
     pub(super) last: Time,
-    /// Number of steps in a centred mean.
     window: usize,
 }
 
@@ -30,13 +29,13 @@ impl Steps {
         Self { width, last, window: 1 }
     }
 
-    /// Returns the end of a step; `None` after the end of the run, and without steps.
+    /// Returns the end of a step; `None` after the end of the run, or if nothing is followed.
     pub(super) fn end_of(&self, step: usize) -> Option<Time> {
         let [from, to] = self.bounds(step);
         (from < to).then_some(to)
     }
 
-    /// Returns the start and end of a step; after the run, both are the end of the run.
+    /// Returns the start and end of a step. For a step after the run, both are the end of the run.
     pub(super) fn bounds(&self, step: usize) -> [Time; 2] {
         [step, step + 1].map(|at| (Time::ZERO + self.width * at as u64).min(self.last))
     }
@@ -55,7 +54,7 @@ impl Steps {
         real(u128::from(over.as_ps()))
     }
 
-    /// Returns the range of steps, out of `count`, in the mean centred on `step`.
+    /// Returns the steps, among the first `count`, that the mean centred on `step` covers.
     pub(super) fn centred(&self, step: usize, count: usize) -> Range<usize> {
         let reach = self.window / 2;
         step.saturating_sub(reach)..(step + reach + 1).min(count)
@@ -78,7 +77,6 @@ mod tests {
         assert_eq!(thirds.bounds(3), [900, 1_000].map(Time::from_ps));
         assert_eq!(steps(500, 5).count(Time::from_ps(1_000)), 2);
         assert_eq!(steps(0, 5).count(Time::from_ps(1_000)), 0);
-        // Steps 1 to 3 cover the time from 300 to 1,000 ps.
         assert!((thirds.over_ps(&(1..4)) - 700.0).abs() < 1e-12);
     }
 

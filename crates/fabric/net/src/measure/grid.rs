@@ -5,9 +5,9 @@
 //!   the 65th starts: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
 //! ```
 //!
-//! The initial slice width is `ceil(time / (1,024 x 2^k))`, with the smallest `k` that makes it at
-//! most 2^20 ps (about a microsecond). After `k` doublings, 64 sections cover the run; the last
-//! section may be short.
+//! The initial slice width is `ceil(time / (1,024 x 2^k))`, where `time` is the length of the run
+//! and `k` is the smallest integer for a width of at most 2^20 ps (about a microsecond). After `k`
+//! doublings, 64 sections cover the run; the last section may be short.
 
 use gingham_kernel::{Span, Time};
 
@@ -123,12 +123,13 @@ mod tests {
 
     #[test]
     fn full_run_has_64_sections() {
-        // Slices of 10 ps; slices of 2^20 ps; one picosecond more: slices of 2 x ceil((2^30 + 1) /
-        // 2,048) ps.
+        // Final slice widths: 10 ps; 2^20 ps; and, for a run that is one picosecond longer, 2 x
+        // ceil((2^30 + 1) / 2,048) ps.
         assert_eq!(whole_run(10_240), (10, 64, 0));
         assert_eq!(whole_run(1 << 30), (1 << 20, 64, 0));
         assert_eq!(whole_run((1 << 30) + 1), (2 * 524_289, 64, 1));
-        // One second: 10^12 / 1,024 / 2^10 = 953,674.3 ps, rounded up.
+        // A run of one second has ten doublings: the initial slice width is 10^12 / 1,024 / 2^10 =
+        // 953,674.3 ps, rounded up.
         assert_eq!(whole_run(1_000_000_000_000), (953_675 << 10, 64, 10));
     }
 

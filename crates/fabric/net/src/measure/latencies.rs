@@ -1,13 +1,12 @@
 //! Latency histograms by section of message creation.
 //!
 //! A bin is narrower than 1 % of its latencies (`hdrhistogram`, after Tene's HdrHistogram: 128
-//! equal bins per power of two). Percentiles are thus exact to 0.5 %, with a few kilobytes per
-//! section.
+//! equal bins per power of two). A percentile, the middle of its bin, is thus exact to 0.5 %. A
+//! section needs a few kilobytes.
 
 use gingham_kernel::Span;
 use hdrhistogram::Histogram;
 
-/// Significant decimal digits of `hdrhistogram`.
 const DIGITS: u8 = 2;
 
 /// Histogram bin.
@@ -24,7 +23,7 @@ pub struct Bar {
 /// Binary logarithm of the number of equal bins per power of two.
 const BARS_LOG2: u32 = 7;
 
-/// Bins without the other state of [`Merged`], to save work per message.
+/// Bin counts without the other state of [`Merged`], to save work per message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Latencies {
     bars: Vec<u32>,
@@ -169,7 +168,6 @@ impl Merged {
         self.histogram.len()
     }
 
-    /// Returns the upper end of the bin that contains the latency quantile `share`.
     pub(super) fn quantile(&self, share: f64) -> Span {
         Span::from_ps(self.histogram.value_at_quantile(share))
     }

@@ -18,14 +18,14 @@ use gingham_results::{Ratio, real};
 pub struct Percentile {
     /// Latency that the given fraction of messages does not exceed, exact to 0.5 %.
     pub latency: Span,
-    /// Lower end of the interval; `None` if too little data is available for an interval.
+    /// Lower end of the interval; `None` if the data do not suffice for an interval.
     pub low: Option<Span>,
     /// Upper end of the interval; also `None` if too few messages have higher latencies.
     pub high: Option<Span>,
 }
 
-/// Computes a percentile; `None` for fewer messages than `1 / (1 - share)`. Without `sections`, the
-/// percentile has no interval.
+/// Computes a percentile; `None` for fewer messages than `1 / (1 - share)`. The percentile has no
+/// interval if `sections` is empty.
 pub(super) fn percentile(
     merged: &Merged,
     sections: &[Latencies],

@@ -1,8 +1,8 @@
 //! Individual message records: none, a sample, or all.
 //!
-//! The sample consists of the deliveries with the smallest hashes of (seed, message), up to a fixed
-//! number (bottom-k sampling: Cohen and Kaplan, "Summarizing Data using Bottom-k Sketches", PODC
-//! 2007).
+//! The sample consists of the deliveries with the smallest hashes of seed and message identity, up
+//! to a fixed number (bottom-k sampling: Cohen and Kaplan, "Summarizing Data using Bottom-k
+//! Sketches", PODC 2007).
 //!
 //! ```text
 //!   hash       0 |--x--x---x-x--|-------------------------------| 2^64
@@ -21,15 +21,14 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,
-    /// All deliveries so far; in a sampled run, only until they exceed the sample size.
+    /// All deliveries so far; in a sampled run, replaced by `sample` once they exceed the sample
+    /// size.
     all: Vec<Delivery>,
-    /// Sample, which replaces `all` once `all` exceeds the sample size.
     sample: BinaryHeap<Sampled>,
     sample_size: usize,
     hashes: Counted,
 }
 
-/// Sampled delivery, ordered by hash and then by message identity.
 #[derive(Clone, Debug)]
 struct Sampled {
     hash: u64,
@@ -62,7 +61,8 @@ impl Records {
             return;
         }
         let sampled = Sampled::new(self.hashes, delivery);
-        // An equal hash is not rejected here, because the message identity breaks the tie.
+        // A delivery with an equal hash is not rejected here, because the message identity breaks
+        // the tie.
         if self.sample.peek().is_some_and(|last| sampled.hash <= last.hash) {
             self.keep(sampled);
         }

@@ -35,7 +35,7 @@ pub struct ClassReport {
     pub demoted_messages: u64,
     /// Messages delivered in the window, regardless of creation time.
     pub delivered: Count,
-    /// Wire bytes of the delivered messages on the source's cable.
+    /// Wire bytes of the delivered messages, counted on the source's cable.
     pub delivered_wire_bytes: u64,
     /// Mean latency of messages created in the window.
     pub latency_ps: Option<Estimate>,
@@ -47,11 +47,11 @@ pub struct ClassReport {
     pub posting_ps: Option<Estimate>,
     /// Mean latency from network entry to delivery.
     pub network_latency_ps: Option<Estimate>,
-    /// Mean latency from network entry to the arrival of the head.
+    /// Mean latency from network entry to the arrival of the message's head.
     pub head_latency_ps: Option<Estimate>,
-    /// Mean number of switches traversed.
+    /// Mean number of switches traversed by a message.
     pub hops: Option<Estimate>,
-    /// Mean number of in-transit hosts traversed.
+    /// Mean number of in-transit hosts traversed by a message.
     pub in_transit_hosts: Option<Estimate>,
     /// Rate of payload delivery in the window, over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
@@ -85,7 +85,6 @@ impl ClassReport {
 pub struct RunReport<'a> {
     collector: &'a Collector,
     beginnings: Beginnings,
-    /// End of all windows, as an exclusive section index.
     sections: usize,
 }
 
@@ -118,7 +117,7 @@ impl<'a> RunReport<'a> {
         is_finished.then(|| last_delivery.since(Time::ZERO))
     }
 
-    /// Returns how many data packets of a class `trigger` marked over the whole run.
+    /// Returns the number of data packets of a class that `trigger` marked over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.collector.marked_packets(class, trigger)
     }
@@ -167,8 +166,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns the latency percentiles for the given fractions of messages (0.99: the 99th); `None`
-    /// for fewer messages than `1 / (1 - share)`.
+    /// Returns the latency percentiles for the given fractions of messages (0.99 for the 99th
+    /// percentile); `None` for fewer messages than `1 / (1 - share)`.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
@@ -187,8 +186,8 @@ impl<'a> RunReport<'a> {
         self.merged(class).bars()
     }
 
-    /// Returns the time series of a class from time zero to the end of the window, in the steps of
-    /// the plan or in slices. Incomplete steps are omitted, except at the end of the run.
+    /// Returns the time series of a class from time zero to the end of the window. A step is a step
+    /// of the plan or a slice. Incomplete steps are omitted, except at the end of the run.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -204,7 +203,7 @@ impl<'a> RunReport<'a> {
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
-    /// Returns the smallest mean network latency of any slice since time zero, in ps; `None`
+    /// Returns the smallest mean network latency among all slices since time zero, in ps; `None`
     /// without deliveries.
     pub fn least_network_latency_ps(&self, class: ClassId) -> Option<f64> {
         let slices = self.collector.classes[class.index()].slices.range(0, usize::MAX);
@@ -228,14 +227,15 @@ impl<'a> RunReport<'a> {
         self.collector.transit.report(host, start, end)
     }
 
-    /// Returns contention coefficients in the steps of [`Self::series`]; empty without choices by
-    /// contention.
+    /// Returns contention coefficients in the steps of [`Self::series`]; empty if no host chooses
+    /// paths by contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
         let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// Returns the sampled messages of each class's window, by creation time, source and number.
+    /// Returns the sampled messages of each class's window, ordered by creation time, source and
+    /// number.
     pub fn sample(&self) -> Vec<Delivery> {
         let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
         let within = |delivery: &&Delivery| {
@@ -258,7 +258,6 @@ impl<'a> RunReport<'a> {
         self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
     }
 
-    /// Returns whether all classes are in a steady state, with at least `wanted` followed messages.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
         self.has_settled() && self.followed_messages() >= wanted
     }
@@ -293,8 +292,6 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns the backlog growth as a fraction of the messages created and not dropped, with a
-    /// Student-t interval.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),

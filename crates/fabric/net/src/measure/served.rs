@@ -26,8 +26,8 @@ use gingham_results::{Estimate, Ratio, real, student_t_beyond};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
-/// Probability, for sources and for destinations, that any endpoint of a class is wrongly found to
-/// fall behind.
+/// Probability that any endpoint of a class is wrongly found to fall behind, for sources and
+/// destinations separately.
 pub const FAMILY_CHANCE: f64 = 0.01;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +68,7 @@ enum Sum {
 
 const SUMS: usize = 4;
 
-/// Returns the index of a sum; the sums of one endpoint share a cache line.
+/// The sums of one endpoint share a cache line.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize
@@ -140,13 +140,12 @@ impl ServedCollector {
 }
 
 impl RunReport<'_> {
-    /// Returns a class's payload in its window by source, ascending, without idle sources.
+    /// Returns the traffic of each active source in the class's window, in ascending order.
     pub fn served_senders(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Source)
     }
 
-    /// Returns a class's payload in its window by destination, ascending, without idle
-    /// destinations.
+    /// Returns the traffic of each active destination in the class's window, in ascending order.
     pub fn served_destinations(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Destination)
     }
@@ -221,8 +220,8 @@ mod tests {
 
     #[test]
     fn false_positive_rate_of_lagging_endpoints_is_as_specified() {
-        // Independent changes with mean zero are the worst case: of 40,000 tests at 0.1 %, 40
-        // should report an endpoint, with a standard deviation of 6.3.
+        // Independent changes with mean zero are the worst case. Of 40,000 tests at 0.1 %, about 40
+        // should report an endpoint (standard deviation 6.3).
         let mut stream = Stream::new(1, "served", Purpose::Arrival);
         let mut point = Point::of_family(10);
         let mut named = 0;

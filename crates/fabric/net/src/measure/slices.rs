@@ -59,8 +59,8 @@ impl Slice {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Returns the backlog growth: messages created and not dropped, minus messages delivered in
-    /// the slice.
+    /// Returns the backlog growth in the slice: messages created and not dropped, minus messages
+    /// delivered.
     pub(super) fn left_messages(&self) -> f64 {
         let created = real(u128::from(self.created.messages - self.dropped.messages));
         created - real(u128::from(self.delivered.messages))

@@ -14,7 +14,7 @@ pub struct TransitReport {
     pub reinjected_packets: u64,
     /// Packets that went through the host's memory because the buffer pool was full.
     pub spilled_packets: u64,
-    /// Mean waiting time of packets that are ready for re-injection.
+    /// Mean time that a packet was ready before its re-injection started.
     pub wait_mean_ps: Option<f64>,
     /// Maximum fill level of the buffer pool over the whole run.
     pub pool_peak_bytes: u64,
@@ -49,7 +49,6 @@ pub(super) struct TransitCollector {
     endpoints: usize,
     /// Counts by section and then by endpoint, up to the last section with activity.
     sections: Vec<TransitCount>,
-    /// Maximum pool fill level of each endpoint; empty until first use.
     pool_peaks_bytes: Vec<u64>,
 }
 
@@ -126,7 +125,6 @@ mod tests {
         collector.count_spilled(4, host);
         collector.note_pool(host, 70);
         collector.note_pool(host, 50);
-        // In sections 2 and 3, three packets waited 20 ps each and four packets 30 ps each.
         let two = collector.report(host, 2, 4);
         let expected = TransitReport {
             reinjected_packets: 7,

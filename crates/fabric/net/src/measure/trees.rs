@@ -6,8 +6,8 @@
 //!   life              ├── birth       death ──┤        greatest: 5, at inspection 3
 //! ```
 //!
-//! Trees with the same root at consecutive inspections count as one tree; all knots of an
-//! inspection count as one.
+//! Trees with the same root at consecutive inspections count as one tree; all knots (waits in a
+//! cycle) of an inspection count as one.
 //!
 //! Invariant: an inspection sees all events before its time, and no event at its time.
 
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct TreeStep {
     /// Time of the inspection.
     pub time: Time,
-    /// Root channel; `None` for a knot (waits in a cycle).
+    /// Root channel; `None` for a knot.
     pub root: Option<ChannelId>,
     /// Number of branches, counted as lanes.
     pub branches: usize,
@@ -31,7 +31,7 @@ pub struct TreeStep {
     pub leaves: usize,
     /// Number of branches from the farthest leaf to the root.
     pub depth: usize,
-    /// Number of hosts whose own channel is a branch.
+    /// Number of hosts whose injection channel is a branch.
     pub hosts: usize,
     /// Number of flows that feed the tree.
     pub feeding: usize,
@@ -63,7 +63,7 @@ pub struct ChannelRoles {
     pub root: usize,
     /// Inspections with the channel as a branch, on any lane.
     pub branch: usize,
-    /// Inspections with the channel as a leaf.
+    /// Inspections with the channel as a leaf, on any lane.
     pub leaf: usize,
 }
 
@@ -72,7 +72,7 @@ pub struct ChannelRoles {
 pub struct FlowRoles {
     /// Inspections with the flow feeding a tree.
     pub feeding: usize,
-    /// Inspections with the flow as a victim of a tree, feeding no tree.
+    /// Inspections with the flow as a victim of a tree, but feeding no tree.
     pub victim: usize,
 }
 
@@ -143,7 +143,7 @@ impl Trees {
         self.times.len()
     }
 
-    /// Returns the trees by inspection and then by root.
+    /// Returns the trees, ordered by inspection and then by root.
     pub fn steps(&self) -> &[TreeStep] {
         &self.steps
     }
@@ -158,7 +158,7 @@ impl Trees {
         self.flows.iter().map(|(flow, roles)| (*flow, *roles))
     }
 
-    /// Returns tree lifetimes by birth and then by root, knots last.
+    /// Returns the lifetimes of the trees, ordered by birth and then by root, knots last.
     pub fn lives(&self) -> Vec<TreeLife> {
         let mut lives: Vec<TreeLife> = Vec::new();
         let mut alive: BTreeMap<Option<ChannelId>, usize> = BTreeMap::new();
@@ -192,7 +192,8 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// Inspects a run of 60 ps every 10 ps, with the given numbers of branches.
+    /// Inspects a run of 60 ps every 10 ps, each time with a tree of the given number of branches,
+    /// or no tree if it is 0.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),

@@ -20,18 +20,19 @@
 //!
 //! Near saturation this rule cuts behind a burst of high latencies, so that the mean of the rest is
 //! too low. *(ours)* The values are therefore logarithms, which make a burst less of an outlier and
-//! the empty start more of one, and the shallowest cut with an MSER within a tenth of the minimum
-//! is used. If this cut lies in the last fifth of the first half, the series is too short.
+//! the empty start more of one, and the shallowest cut with an MSER at most a tenth above the
+//! minimum is used. If this cut lies in the last fifth of the first half, the series is too short.
 //!
 //! A network fills from empty: high values at the start are mostly chance, and cutting them makes
-//! the mean too low and its interval too narrow. They are cut only if this more than halves the
+//! the mean too low and its interval too narrow. They are cut only if the cut more than halves the
 //! MSER. *(ours)* Figures: `docs/concepts/measurement.md`.
 
-/// Fewest values for a decision *(ours)*; of ten values, at most three are cut.
+/// Minimum number of values for a decision *(ours)*. Of ten values, at most three are cut.
 pub(super) const VALUES_MIN: usize = 10;
 /// Largest MSER of an acceptable cut, as a multiple of the smallest MSER.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Largest MSER without a cut that keeps high initial values, as a multiple of the smallest MSER.
+/// Maximum MSER of the uncut series, as a multiple of the smallest MSER, for high initial values to
+/// be kept.
 const KEEPS_HIGH: f64 = 2.0;
 
 /// Returns the number of initial latencies in the warm-up; `None` if the series is too short.
@@ -58,9 +59,9 @@ fn falls_at(cut: usize, values: &[f64]) -> bool {
     cut > 0 && mean(before) > mean(after)
 }
 
-/// Returns `(d, MSER(d))` for every cut that leaves a value, deepest cut first.
+/// Returns `(d, MSER(d))` for every cut that leaves at least one value, deepest cut first.
 fn marginal_errors(values: &[f64]) -> impl Iterator<Item = (usize, f64)> {
-    // Differences from one value lose fewer digits than the values themselves.
+    // Differences from one of the values lose fewer digits than the values themselves.
     let origin = values[values.len() - 1];
     let mut sums = (0.0, 0.0, 0.0);
     values.iter().enumerate().rev().map(move |(cut, value)| {
@@ -132,8 +133,8 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // The smallest MSER belongs to a cut after one high value, but is hardly smaller than
-        // without a cut.
+        // The smallest MSER belongs to a cut after one high value, but is hardly smaller than the
+        // MSER without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn random_waits_are_rarely_truncated() {
-        // One latency in ten includes a wait; no value belongs to the warm-up.
+        // One message in ten waits; no value belongs to the warm-up.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
         let mut cut = 0;
         for _ in 0..200 {

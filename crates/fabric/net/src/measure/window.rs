@@ -12,10 +12,10 @@ pub enum WarmUp {
     Given,
     /// MSER-5 found the start.
     Found,
-    /// The run is too short: MSER-5 would cut more than half, so the window is the second half.
-    /// Applies to the run if it applies to every class with enough data.
+    /// The run is too short: MSER-5 would cut more than half of it, so the window is the second
+    /// half. The run's own window is too short only if every class with enough data is.
     TooShort,
-    /// The workload ended within the run, and the window covers all of it.
+    /// The workload ended within the run, and the window covers the whole run.
     Whole,
 }
 
@@ -37,8 +37,9 @@ impl Window {
     }
 }
 
-/// Starts of the measurement windows, as sections. Classes that reach a steady state share the
-/// run's window, which starts once all are steady; other classes use the second half of the run.
+/// Start of each measurement window, as a section index. Classes that reach a steady state share
+/// the run's window, which starts once they are all steady; other classes use the second half of
+/// the run.
 #[derive(Clone, Debug)]
 pub(super) struct Beginnings {
     pub(super) run: (usize, WarmUp),
@@ -79,9 +80,9 @@ impl Beginnings {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Settled {
-    /// The class is in a steady state from the start of this section.
     From(usize),
-    /// The class reaches no steady state in the first half, or there are too few sections.
+    /// The class reaches no steady state in the first half of the run, or the run has too few
+    /// sections.
     Never,
     /// The class stops before the end of the run, or has too few messages.
     Silent,

@@ -15,13 +15,12 @@ pub(super) struct Clock {
 #[derive(Clone, Copy, Debug)]
 struct Running {
     due: Time,
-    /// Deadline of the next frame by the fixed clock, without slack.
+    /// Deadline of the next frame according to the fixed clock, without slack.
     fixed: Time,
     /// Arrival time of the previous frame; `None` if that frame was lost.
     before: Option<Time>,
 }
 
-/// Sums over the frames after the warm-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FrameSums {
     pub(super) frames: u32,
@@ -30,9 +29,9 @@ pub(super) struct FrameSums {
     pub(super) missed_fixed: u32,
     /// Intervals between consecutive frames that both arrived.
     pub(super) intervals: u32,
-    /// Total excess of `intervals` over the planned interval.
+    /// Sum of the differences between these intervals and the planned interval, in ps.
     pub(super) excess_ps: i128,
-    /// Sum of the squared excesses, in ps².
+    /// Sum of the squares of these differences, in ps².
     pub(super) excess_squared_ps: u128,
 }
 

@@ -66,9 +66,9 @@ pub struct ClassDeadlines {
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// Returns the expected fraction of records (frames later than all before) among `frames` frames
-/// after `before` others, if all are independent and identically distributed. The very first frame
-/// is not a record. `None` without frames.
+/// Returns the expected fraction of records (frames later than all previous frames) among `frames`
+/// frames after `before` earlier frames, if lateness is independent and identically distributed.
+/// The very first frame is not a record. `None` without frames.
 pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
     (frames > 0).then(|| records(before, frames) / f64::from(frames))
 }
@@ -150,7 +150,6 @@ impl StreamFrames {
     }
 }
 
-/// Returns the pooled standard deviation of intervals around the means of their streams, in ps.
 fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0.0);
     for sums in streams.iter().map(|frames| &frames.clock.sums).filter(|sums| sums.intervals > 1) {
@@ -161,8 +160,8 @@ fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
 }
 
-/// Returns the mean over streams, treated as replications; its interval needs two streams with
-/// data.
+/// Returns the mean over streams, treated as replications. The confidence interval requires at
+/// least two streams with data.
 pub fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
     let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
     let sum: f64 = filled.iter().map(|stream| stream.sum).sum();

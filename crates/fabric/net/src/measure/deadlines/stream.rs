@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
     pub(super) begun: u32,
-    /// Started frames in numerical order, from the first one whose messages have not all arrived or
-    /// been dropped.
+    /// Started frames in ascending order, from the first one with messages that have neither
+    /// arrived nor been dropped.
     in_flight: VecDeque<Frame>,
     pub(super) lost: u32,
     pub(super) clock: Clock,
@@ -17,7 +17,7 @@ pub(super) struct StreamFrames {
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Messages that have neither arrived nor been dropped.
+    /// Number of messages that have neither arrived nor been dropped.
     left: u32,
     is_lost: bool,
     arrived: Time,

@@ -22,8 +22,8 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     clock.sums
 }
 
-/// Arrival times in ps. Deadlines: none, 1100, 1200, 1330, 1440, 1540; the third frame is 30 ps
-/// late, the fourth 10 ps.
+/// Arrival times in ps. The deadlines are none, 1100, 1200, 1330, 1440 and 1540 ps. The third frame
+/// is 30 ps late, the fourth 10 ps.
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]
@@ -83,7 +83,8 @@ fn frame_arrives_with_its_last_message_and_in_frame_order() {
     stream.delivered(part(2, 1), Time::from_ps(241));
     let found = stream.clock.sums;
     assert_eq!((found.frames, found.missed, found.late_ps), (3, 1, 1));
-    // The intervals lead from 40 ps back to 30 ps, and on to 241 ps.
+    // Frames arrive at 40, 30 and 241 ps: the intervals are -10 ps and 211 ps, the planned interval
+    // is 100 ps.
     assert_eq!((found.intervals, found.excess_ps), (2, -110 + 111));
 }
 
@@ -109,11 +110,10 @@ fn record_law_matches_values_computed_by_hand() {
     assert!(close(law_of_records(0, 3), 5.0 / 18.0));
     assert!(close(law_of_records(1, 2), 5.0 / 12.0));
     assert_eq!(law_of_records(100, 0), None);
-    // Approximated by ln(400.5 / 100.5) / 300.
+    // Expected: approximately ln(400.5 / 100.5) / 300.
     assert!((law_of_records(100, 300).unwrap() - 0.004_608).abs() < 1e-6);
 }
 
-/// Returns the fraction of missed frames if each is independently late by less than `jitter` ps.
 fn missed_by_chance(streams: u32, jitter: u64) -> gingham_results::Estimate {
     let of_stream = |number: u32| {
         let mut draw = Stream::new(7, &format!("stream {number}"), Purpose::Jitter);
@@ -139,7 +139,8 @@ fn independent_frames_miss_by_the_record_law_at_any_jitter() {
 
 #[test]
 fn interval_over_streams_uses_student_t() {
-    // Stream means of 1, 2 and 3 over equally many frames: the half-width is t(2) x 1 / sqrt 3.
+    // The means of three equally long streams are 1, 2 and 3 (standard deviation 1). Half-width:
+    // Student's t for two degrees of freedom, divided by sqrt 3.
     let streams = [1.0, 2.0, 3.0].map(|sum| Ratio { sum: 4.0 * sum, over: 4.0 });
     let found = over_streams(&streams).unwrap();
     assert!((found.mean - 2.0).abs() < 1e-12);

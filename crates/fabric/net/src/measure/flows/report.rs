@@ -91,15 +91,15 @@ impl FlowValues {
 /// Results of all flows of a class over the measurement window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassFlows {
-    /// Flows that had a message to deliver in the window.
+    /// Number of flows that had a message to deliver in the window.
     pub used: usize,
     /// Jain's index ([`fairness`]) of the delivered payload of used flows; `None` without
     /// deliveries.
     pub fairness: Option<Estimate>,
     /// Fractions of the window during which flows were held back, averaged over used flows.
     pub held: HeldShares,
-    /// Longest acknowledgement queue of any adapter over the whole run, with acknowledgements for
-    /// all classes, measured whenever one for this class is queued.
+    /// Longest acknowledgement queue of any adapter over the whole run. The length includes
+    /// acknowledgements for all classes, and is measured whenever one for this class is queued.
     pub acks_waiting_max: usize,
     /// Marked fraction of the packets acknowledged in the window; `None` without such packets.
     pub marked_share: Option<f64>,
@@ -111,9 +111,9 @@ pub struct ClassFlows {
 /// Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
 /// allocation in shared computer systems", DEC-TR-301, 1984.
 ///
-/// The index is computed from sums over the whole window. Over a short time, and as a mean over
-/// sections, it would be too low, because random fluctuations make equal flows look unequal. The
-/// jackknife half-width ([`Estimate::by_jackknife`]) includes the remaining bias.
+/// The index is computed from sums over the whole window. Over short times, random fluctuations
+/// make equal flows look unequal, so a mean over sections would be too low. The jackknife
+/// half-width ([`Estimate::by_jackknife`]) includes the remaining bias.
 pub fn fairness(sums: &[f64]) -> Option<f64> {
     let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
     let all: f64 = sums.iter().sum();
@@ -121,8 +121,8 @@ pub fn fairness(sums: &[f64]) -> Option<f64> {
 }
 
 impl RunReport<'_> {
-    /// Returns the results of each flow used in the window, by class, source and destination. Only
-    /// classes with counted flows are included.
+    /// Returns the results of each flow used in the window, ordered by class, source and
+    /// destination. Only classes with counted flows are included.
     pub fn flows(&self) -> Vec<FlowReport> {
         let mut flows: Vec<_> = self.used().filter_map(|flow| self.flow(flow)).collect();
         flows.sort_by_key(|flow| flow.key);
@@ -238,7 +238,7 @@ mod tests {
     fn jain_index_matches_its_definition() {
         assert_fairness(&[7.0; 5], 1.0);
         assert_fairness(&[0.0, 0.0, 3.0, 0.0], 0.25);
-        // Expected: 6^2 / (3 x 14).
+        // Expected: (sum x)^2 = 6^2, divided by n = 3 times sum x^2 = 14.
         assert_fairness(&[1.0, 2.0, 3.0], 6.0 / 7.0);
         assert_eq!(fairness(&[0.0; 3]), None);
         assert_eq!(fairness(&[]), None);

@@ -9,7 +9,6 @@ use std::ops::Add;
 pub(super) struct FlowSum {
     pub(super) created: Count,
     pub(super) delivered: Count,
-    /// Messages created in the section or step and delivered at any time.
     followed_messages: u64,
     latency_sum_ps: u128,
     held_ps: [u64; 3],
@@ -69,7 +68,6 @@ pub(super) enum SumOf {
     /// Messages created in the section or step and delivered at any time, with latencies in ps.
     Journeys,
     Held(Hold),
-    /// Acknowledged packets, including the number of marked packets.
     Acknowledged,
 }
 
@@ -94,7 +92,7 @@ const SUMS: u32 = 7;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
-    /// Section or step index times `SUMS`, plus the index of the kind of sum.
+    /// Section or step index times `SUMS`, plus the index in [`SumOf::ALL`].
     place: u32,
     number: u32,
     amount: u64,
@@ -109,7 +107,7 @@ impl Entry {
         SumOf::ALL[(self.place % SUMS) as usize]
     }
 
-    /// Adds an entry for the same sum; returns false, without a change, on overflow.
+    /// Adds an entry for the same sum. On overflow, changes nothing and returns false.
     fn join(&mut self, other: &Self) -> bool {
         let number = self.number.checked_add(other.number);
         let amount = self.amount.checked_add(other.amount);
@@ -136,8 +134,8 @@ impl Entry {
     }
 }
 
-/// Non-zero sums over sections or steps of equal width, in order, 16 bytes each. On overflow,
-/// another entry for the same sum follows.
+/// Non-zero sums over sections or steps of equal width, in ascending order, 16 bytes each. On
+/// overflow, another entry for the same sum follows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSums(Vec<Entry>);
 
