@@ -8,7 +8,7 @@
 //!   a packet starts ──────► sends ─────┴──► window and rate limit of its flow, from now on
 //! ```
 //!
-//! Timers are evaluated on demand, when a packet starts or an ACK arrives, and prolong no run.
+//! Timers are evaluated only when a packet starts or an ACK arrives, so they do not prolong a run.
 //! Round trips are measured only for responses that need them.
 
 mod aimd;
@@ -81,7 +81,7 @@ pub(crate) trait Adapt {
 
     fn up(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// Reacts to a round trip, after the marks of its acknowledgement.
+    /// Reacts to a round trip, after the marks in its acknowledgement have been handled.
     fn measured(&mut self, _trip: RoundTrip, _limits: &mut Limits, _now: Time) {}
 
     /// Accounts for elapsed time and sent bytes when a packet starts.
@@ -102,14 +102,13 @@ macro_rules! responses {
         }
 
         impl Response {
-            /// Returns whether the response changes rate limits; every flow then needs a rate
-            /// limit.
+            /// Returns whether the response changes rate limits, which requires a rate limit for
+            /// every flow.
             pub fn changes_rate(&self) -> bool {
                 self.lowest().is_some()
             }
 
-            /// Returns the marking policy for which the response is designed; `None` if marks have
-            /// no effect.
+            /// Returns the marking policy that suits the response; `None` if marks have no effect.
             pub fn marking(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$name(of) => of.marking(),)*
@@ -140,7 +139,7 @@ macro_rules! responses {
                 }
             }
 
-            /// Returns the divisor of the rate at a mark; `None` without a constant divisor.
+            /// Returns the divisor of the rate at a mark; `None` if the divisor is not constant.
             pub fn factor(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.factor(),)*
@@ -231,7 +230,7 @@ responses! {
     /// TIMELY: the gradient of round-trip times raises or lowers the rate; needs no marks.
     #[schemars(extend("x-source" = "Mittal et al. 2015, algorithm 1"))]
     timely::Timely,
-    /// Swift: the difference between round-trip time and a target changes the window; needs no
+    /// Swift: the difference between the round-trip time and a target changes the window; needs no
     /// marks.
     #[schemars(extend("x-source" = "Kumar et al. 2020, algorithm 1"))]
     swift::Swift,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Allocator {
-    /// Outputs grant inputs, and each input chooses among its granted lanes, repeated until no
-    /// match is added.
+    /// Outputs grant inputs, and each input chooses among its granted lanes, until no match can be
+    /// added.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; until nothing is left is ours"))]
     Maximal,
@@ -25,7 +25,7 @@ pub enum Allocator {
     /// Each input requests one output, and each output accepts one input, in a single iteration.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableInputFirst,
-    /// Each output grants one input, and each input accepts one output, in a single iteration as in
+    /// Each output grants one input, and each input accepts one output, as in a single iteration of
     /// iSLIP.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableOutputFirst,
@@ -82,8 +82,8 @@ impl Allocator {
         matches!(self, Self::SeparableInputFirst)
     }
 
-    /// Returns whether an input first chooses an output by round robin, and then one of that
-    /// output's lanes.
+    /// Returns whether an input first chooses an output by round robin, and then a lane to that
+    /// output.
     pub const fn takes_outputs_in_turn(self) -> bool {
         !matches!(self, Self::Maximal)
     }

@@ -4,16 +4,17 @@
 //! A **per-flit** arbiter chooses a lane for every flit. A **per-packet** arbiter chooses only for
 //! heads, and its caller keeps the lane until the tail has left.
 //!
-//! Sources: Yum et al. 2002, section 3.1; InfiniBand Architecture Specification, Volume 1, section
-//! 7.6.9 (tables).
+//! Sources: Yum et al. 2002, section 3.1; for tables, InfiniBand Architecture Specification, Volume
+//! 1, section 7.6.9.
 //!
-//! InfiniBand's tables name VLs. The lanes of a VL share its weight, in round-robin order.
+//! InfiniBand's tables refer to VLs. The lanes of a VL share its weight, in round-robin order.
 //!
-//! A lane with weight or quantum 0 is never served, as InfiniBand skips slots of weight 0. Round
-//! robin over bits is implemented here and not in `fairq`, since every flit uses it twice per hop.
+//! A lane with weight or quantum 0 is never served, just as InfiniBand skips slots of weight 0.
+//! Round robin is implemented here with bit masks, and not in `fairq`, because every flit uses it
+//! twice per hop.
 //!
-//! Invariants: some lane is served whenever any of [`Scheduler::served`] is eligible; no allocation
-//! after construction.
+//! Invariants: a lane is served if any lane of [`Scheduler::served`] is eligible; nothing is
+//! allocated after construction.
 
 use super::scheduler::{Built, PLACES};
 use super::{LanePlan, Scheduler};
@@ -61,7 +62,7 @@ struct Vls {
 struct VlTurns {
     served: LaneSet,
     lanes_per_vl: u8,
-    /// Last served lane of each VL, numbered within the channel.
+    /// Last served lane of each VL.
     last: [Option<u8>; PLACES],
 }
 
@@ -88,9 +89,8 @@ impl LaneArbiter {
         Self(State::Vls(Box::new(Vls { arbiter, turns })))
     }
 
-    /// Chooses among the eligible lanes, a bit mask, and counts the chosen head as sent. `heads`,
-    /// indexed by lane, may be empty if [`Facts::depends_on`](super::scheduler::Facts::depends_on)
-    /// is `Lanes`.
+    /// Chooses a lane in the bit mask `eligible`, and counts its head as sent. `heads`, indexed by
+    /// lane, may be empty if [`Facts::depends_on`](super::scheduler::Facts::depends_on) is `Lanes`.
     // Called twice per flit and hop.
     #[inline]
     pub fn serve(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
@@ -119,8 +119,8 @@ impl LaneArbiter {
         }
     }
 
-    /// Changes the weight of a lane at the end of the arbiter's round; ignored for a lane that is
-    /// never served. Panics if [`Scheduler::can_change`] is false.
+    /// Changes the weight of a lane at the end of the arbiter's round. Has no effect on a lane that
+    /// is never served. Panics if [`Scheduler::can_change`] is false.
     pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         let State::Other(other) = &mut self.0 else {
             unreachable!("lanes in turn and tables have no weights that change")
@@ -275,7 +275,7 @@ mod tests {
             let mut by_vl = arbiter(&plan, 16);
             let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 16];
             for set in sets {
-                // VL 15 precedes both tables; its lane is excluded.
+                // VL 15 takes precedence over both tables, so its lane is excluded.
                 let set = LaneSet::from_bits(set & 0x7fff);
                 let vls = (0..15).filter(|vl| !(LaneSet::of_vl(*vl, lanes_per_vl) & set).is_empty());
                 let vls = vls.collect::<LaneSet>();
@@ -299,7 +299,6 @@ mod tests {
         let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 4];
         let order = [0b1111; 8].map(|eligible| arbiter.serve(eligible, &heads));
         assert_eq!(order, [0, 2, 3, 2, 1, 3, 2, 3].map(Some));
-        // VL 1 has no table slot.
         let plan = tables(Vec::new(), vec![slot(0, 1)]);
         assert_eq!(lanes.served(&plan), LaneSet::first_n(2));
         assert_eq!(LaneArbiter::over(&plan, &lanes).serve(0b1100, &heads), None);
@@ -356,8 +355,8 @@ mod tests {
         assert_eq!(order, [Some(15), Some(0), Some(2), Some(0), None]);
     }
 
-    /// Checks first services of two lanes: lane 1 arrived first; lane 0 has the higher level and
-    /// rate.
+    /// Checks which lane is served first. Lane 1 has the earlier arrival; lane 0 has the higher
+    /// level and rate.
     #[test]
     fn arrival_level_or_rate_selects_the_lane() {
         let heads = [70, 10].map(|arrival_ps| Head { length_bytes: 10, arrival_ps });
@@ -367,8 +366,8 @@ mod tests {
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
-    /// Checks that two services of lane 0 alternate with one of lane 1 or 2, whose weights are 1
-    /// and 2.
+    /// Checks that two flits of lane 0 alternate with one flit of lane 1 (weight 1) or lane 2
+    /// (weight 2).
     #[test]
     fn higher_level_yields_to_weighted_lower_lanes() {
         let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);

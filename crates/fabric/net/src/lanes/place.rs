@@ -1,6 +1,7 @@
 //! Positions of lane arbiters, and changes of a lane's weight during a run.
 //!
-//! Plans check [`Plan::can_weigh`](crate::Plan::can_weigh), since some schedulers have no weights.
+//! Plans check [`Plan::can_weigh`](crate::Plan::can_weigh) first, since some schedulers have no
+//! weights.
 
 use gingham_topology::ChannelId;
 use std::num::NonZeroU16;
@@ -31,9 +32,10 @@ pub struct Weighing {
     pub channel: ChannelId,
     /// Position of the arbiter at the port.
     pub place: ArbiterPlace,
-    /// Output lane, or input lane at a crossbar input. A lane that is never served remains so.
+    /// Input lane at a crossbar input, otherwise output lane. A lane that is never served remains
+    /// so.
     pub lane: u8,
-    /// Flits or packets per turn under weighted round robin; units of 64 bytes
-    /// ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)) under surplus round robin.
+    /// Flits or packets per turn under weighted round robin; under surplus round robin, units of 64
+    /// bytes ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)).
     pub weight: NonZeroU16,
 }

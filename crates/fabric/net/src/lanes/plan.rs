@@ -1,4 +1,4 @@
-//! Lanes of any network, and integer parameters of the five-stage switch.
+//! Lane configuration of any network, and integer parameters of the five-stage switch.
 
 use crate::{Allocator, Arbitration, ChannelPlan, Reallocation, Scheduler, VcAllocator};
 use gingham_kernel::Span;
@@ -50,7 +50,7 @@ pub struct LanePlan {
 }
 
 impl LanePlan {
-    /// Creates a plan with `count` lanes, open to every packet and served by round robin.
+    /// Creates a plan of `count` lanes per channel, open to every packet and served by round robin.
     pub fn free(count: u8) -> Self {
         Self {
             allowed: Lanes::free(&[LaneSet::first_n(count)]),
@@ -69,7 +69,7 @@ impl LanePlan {
         served
     }
 
-    /// Returns the lanes that a packet may take first from a host, by VC class.
+    /// Returns the lanes that a packet may use on its host's injection channel, by VC class.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
         self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()
     }
@@ -89,9 +89,10 @@ pub struct PipelinePlan {
     /// Capacity of each output lane; all 0 if flits consume their credits when they cross the
     /// switch.
     pub output_depths_flits: [u32; LANES_MAX as usize],
-    /// Lanes with virtual cut-through; all others use wormhole switching.
+    /// Lanes with virtual cut-through; the others use wormhole switching.
     pub cut_through: LaneSet,
-    /// Cycles from arrival at a switch to the lane buffer, pipelined with one flit per cycle.
+    /// Pipelined cycles, with one flit per cycle, from a flit's arrival at a switch to the lane
+    /// buffer.
     pub pipeline_cycles: u32,
     /// Routing time in cycles (stage 2).
     pub routing_cycles: u32,
@@ -105,18 +106,18 @@ pub struct PipelinePlan {
     pub crossbar: Crossbar,
     /// Allocator that matches inputs with outputs of a multiplexed crossbar.
     pub allocator: Allocator,
-    /// Number of paths from an input port into a multiplexed crossbar, one flit per cycle each:
-    /// lane `l` uses path `l mod input_speedup`.
+    /// Number of paths from an input port into a multiplexed crossbar, each with one flit per
+    /// cycle. Lane `l` uses path `l mod input_speedup`.
     pub input_speedup: u8,
-    /// Number of paths from a multiplexed crossbar to an output port: lane `l` uses path
-    /// `l mod output_speedup`.
+    /// Number of paths from a multiplexed crossbar to an output port. Lane `l` uses path `l mod
+    /// output_speedup`.
     pub output_speedup: u8,
     /// Priority among the heads that request an output.
     pub arbitration: Arbitration,
     /// Scheduler of an input port's lanes at a multiplexed crossbar (stage 4).
     pub crossbar_input: Scheduler,
-    /// Scheduler of an output port among lanes that are ready to send; `None` grants input ports by
-    /// round robin.
+    /// Scheduler of an output port of a multiplexed crossbar, which chooses among output lanes that
+    /// can accept a flit; `None` grants input ports by round robin instead.
     pub crossbar_output: Option<Scheduler>,
     /// Number of packets that a host may send concurrently.
     pub injection: Injection,
@@ -128,15 +129,14 @@ impl PipelinePlan {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)
     }
 
-    /// Returns the number of cycles from a flit's departure from a lane buffer until its credit can
-    /// be used.
+    /// Returns the cycles from a flit's departure from a lane buffer until its credit can be used.
     pub fn credit_cycles(&self, channel: &ChannelPlan) -> u64 {
         let delay_cycles = channel.delay.div_ceil(self.cycle);
         1 + self.credit_delay_cycles.map_or(delay_cycles, u64::from)
     }
 
-    /// Returns the credits required before a lane is granted to a packet of `flits` flits; 0 if
-    /// none are required.
+    /// Returns the number of credits required before a lane is granted to a packet of `flits`
+    /// flits; 0 if none is required.
     pub const fn credits_to_be_given(&self, lane: u8, flits: u64) -> u64 {
         match self.reallocation {
             Reallocation::TailCredit => self.depth_flits(lane),
@@ -145,8 +145,8 @@ impl PipelinePlan {
         }
     }
 
-    /// Returns the credits required before an adapter starts a packet; 0 if the first flit's credit
-    /// is enough.
+    /// Returns the number of credits required before an adapter starts a packet; 0 if the first
+    /// flit's credit is enough.
     pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
         if matches!(self.reallocation, Reallocation::TailCredit) {
             self.depth_flits(lane)
@@ -163,13 +163,13 @@ impl PipelinePlan {
         self.output_depths_flits[0] == 0
     }
 
-    /// Returns whether crossbar paths are chosen by round robin regardless of arbiters: with
-    /// several paths per port, or a non-maximal allocator.
+    /// Returns whether crossbar paths are chosen by round robin, not by arbiters. This is the case
+    /// with several paths per port, or with a non-maximal allocator.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }
 
-    /// Returns whether any packet must wait for more than one credit of a lane.
+    /// Returns whether some packets must wait for more than one credit of a lane.
     pub fn counts_credits(&self) -> bool {
         !self.cut_through.is_empty() || self.reallocation == Reallocation::TailCredit
     }
@@ -183,7 +183,7 @@ impl PipelinePlan {
         self.depths_flits[lane as usize] as u64
     }
 
-    /// Returns the wire bytes of `flits` flits.
+    /// Returns the number of bytes that `flits` flits occupy on the wire.
     pub const fn wire_bytes(&self, flits: u64) -> u64 {
         flits * self.flit_bytes as u64
     }

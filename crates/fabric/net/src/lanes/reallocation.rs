@@ -1,4 +1,5 @@
-//! Reallocation of an output lane, after the previous packet's tail or the credit for that tail.
+//! Reallocation of an output lane after the previous packet's tail, or after the credit for that
+//! tail.
 //!
 //! ```text
 //!   tail crosses    c          c + 1        ...          its credit counts
@@ -18,11 +19,11 @@ pub enum Reallocation {
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Tail,
-    /// From the next cycle on: VC allocation uses the state before the cycle.
+    /// In the next cycle, because VC allocation uses the state at the start of a cycle.
     #[schemars(extend("x-source" = "Jiang et al. 2013, wait_for_tail_credit = 0"))]
     AfterTail,
     /// Once the credit for the tail can be used, so that the buffer at the other end of the link is
-    /// empty. This also applies to an adapter that starts a packet on a lane.
+    /// empty. An adapter also waits for this credit before it starts a packet on the lane.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4; Jiang et al. 2013, wait_for_tail_credit = 1"))]
     TailCredit,
 }

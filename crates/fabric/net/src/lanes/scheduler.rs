@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Values by lane are lists that start with lane 0. Each scheduler has a file with its parameters,
-//! checks and arbiter, and a line of `schedulers!`.
+//! checks and arbiter, and an entry in the `schedulers!` macro.
 
 mod deficit_round_robin;
 mod first_come_first_served;
@@ -36,8 +36,8 @@ const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
 
 const LEVEL_MAX: u8 = 15;
 
-/// Bytes per unit of weight for turns in bytes, as in InfiniBand's tables (Architecture
-/// Specification, Volume 1, section 7.6.9).
+/// Bytes per unit of weight for arbiters with turns in bytes, as in InfiniBand's tables
+/// (Architecture Specification, Volume 1, section 7.6.9).
 pub const WEIGHT_BYTES: u32 = 64;
 
 /// Unit of an arbiter's lane choices.
@@ -80,7 +80,7 @@ pub struct Facts {
 /// Invalid parameter of a scheduler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Dotted path of the parameter; empty if the fault concerns all parameters together.
+    /// Dotted path of the parameter; empty if the fault concerns several parameters together.
     pub key: String,
     /// Reason for the fault.
     pub message: String,
@@ -103,8 +103,7 @@ pub(super) trait LaneScheduler: Sized {
 
     const HAS_WEIGHTS: bool = false;
 
-    /// Changes the weight of a lane at the end of the arbiter's round. Called only if `HAS_WEIGHTS`
-    /// is true.
+    /// Changes the weight of a lane at the end of the arbiter's round, if `HAS_WEIGHTS` is true.
     fn weigh(
         _arbiter: &mut Self::Arbiter,
         _lane: usize,
@@ -156,7 +155,6 @@ macro_rules! schedulers {
             }
         }
 
-        /// Arbiter of any scheduler; large, and therefore boxed.
         #[derive(Clone, Debug)]
         pub(super) enum Built {
             $($name(<$name as LaneScheduler>::Arbiter),)*
@@ -204,8 +202,8 @@ schedulers! {
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     deficit_round_robin::DeficitRoundRobin,
-    /// VirtualClock: serves flits or packets in order of their finish times on separate channels,
-    /// which have the rates of the lanes.
+    /// VirtualClock: serves flits or packets in order of their finish times on imaginary separate
+    /// channels, each with the rate of a lane.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     virtual_clock::VirtualClock,
@@ -221,8 +219,8 @@ schedulers! {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3"))]
     #[schemars(extend("x-example" = "{ priority-weighted-round-robin = { levels = [1, 0], weights = [1, 3], yield_after = 16 } }"))]
     priority_weighted_round_robin::PriorityWeightedRoundRobin,
-    /// InfiniBand's tables of high and low priority, with a limit for high priority and lane 15
-    /// above both tables; always per packet. Without parameters, OpenSM's default tables.
+    /// InfiniBand's high-priority and low-priority tables, with a limit for high priority and lane
+    /// 15 above both tables; always per packet. Without parameters, OpenSM's default tables apply.
     #[serde(rename = "infiniband")]
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9"))]
     #[schemars(extend("x-example" = r#"network.lanes.count = 2
@@ -249,8 +247,8 @@ impl Scheduler {
         matches!(self, Self::InfiniBand(_))
     }
 
-    /// Returns the lanes among the first `count` that are ever served; VLs if the scheduler chooses
-    /// among VLs.
+    /// Returns the lanes that are ever served, among the first `count`; VLs if the scheduler
+    /// chooses among VLs.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }
@@ -271,8 +269,8 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// Replaces zero shares, which have no effect, by the smallest positive share, and also returns
-/// that share.
+/// Replaces zero shares, which have no effect, by the smallest positive share. Also returns that
+/// share.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
     let least = least.ok_or(SchedulerError::NoWeight)?;
@@ -288,7 +286,6 @@ fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
     Ok(levels.iter().map(|level| usize::from(*level)).collect())
 }
 
-/// Converts quanta in bytes to shares. Each quantum must be 0 or at least one flit.
 fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, u32), Fault> {
     one_a_lane("quanta", quanta, lanes)?;
     let share = |(lane, quantum): (usize, &Bytes)| {

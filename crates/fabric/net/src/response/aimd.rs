@@ -5,8 +5,8 @@
 //!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in this order
 //! ```
 //!
-//! The packet length is p. The increase is the steepest that keeps recovery times at or above p /
-//! R_min, the recovery time at the rate m R_min.
+//! A packet takes p at the full rate. The increase of the rate r is the steepest that keeps
+//! recovery times at or above p / R_min, the recovery time at the rate m R_min.
 //!
 //! Source: Chiu and Jain 1989; the increase is reconstructed from this condition of Santos, Turner
 //! and Janakiraman, INFOCOM 2003.

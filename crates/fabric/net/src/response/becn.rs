@@ -7,11 +7,9 @@
 //!   a packet starts   the next may start after its time plus (time >> shift) * multiplier of table[index]
 //! ```
 //!
-//! Timer effects are computed when a packet starts or a mark arrives.
-//!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; field names and units as in
 //! OpenSM, delay as in Linux's hfi1 driver. Ours: a flow's timer starts with the mark that raises
-//! its index; real adapters have one timer per service level, of unknown phase.
+//! its index. Real adapters have one timer per service level, with an unknown phase.
 
 use super::{Adapt, Limits, Rate, Respond};
 use gingham_kernel::{Span, Time};
@@ -55,14 +53,15 @@ pub struct Delay {
 }
 
 impl Default for Becn {
-    /// Returns the values of Gran et al. on hardware, quoted from memory, with a linear table
+    /// Returns the parameters of Gran et al. for hardware, quoted from memory, with a linear table
     /// (ours).
     fn default() -> Self {
         Self { increase: 1, timer: 150, min: 0, limit: 127, table: Vec::new() }
     }
 }
 
-/// Returns the rate at an index as a fraction of the highest rate; an empty table is linear.
+/// Returns the rate at an index as a fraction of the highest rate. An empty table means the default
+/// table.
 fn share(table: &[Delay], index: u16) -> f64 {
     let linear = Delay { shift: 0, multiplier: index };
     let delay = table.get(usize::from(index)).copied().unwrap_or(linear);
@@ -120,7 +119,6 @@ impl Respond for Becn {
             .reduce(f64::min)
     }
 
-    /// Returns the time that the timer alone needs to lower the index from `limit` to `min`.
     fn settling(&self, _limits: &Limits) -> Option<Span> {
         let expirations = u64::from(self.limit.saturating_sub(self.min));
         Some(Span::from_ps(TIMER_UNIT.as_ps() * u64::from(self.timer) * expirations))
@@ -182,7 +180,7 @@ pub(crate) struct Table {
     min: u16,
     increase: u16,
     timer: Span,
-    /// Start of the timer, or its last evaluated expiration.
+    /// Time of the timer's start or of its last evaluated expiration.
     counted: Time,
 }
 

@@ -10,9 +10,8 @@
 //!                       otherwise                  by `additive`
 //! ```
 //!
-//! Timers and byte counter restart with each notification. Their effects are computed when a packet
-//! starts or a notification arrives. The counter runs only while the rate or its target is below
-//! the highest rate.
+//! The timers and the byte counter restart with each notification. The counter runs only while the
+//! rate or its target is below the highest rate.
 //!
 //! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections
 //! 3 and 5, and figure 7; counting a packet's bytes at its start is ours.
@@ -52,14 +51,13 @@ pub struct Dcqcn {
     pub lowest: f64,
 }
 
-/// Increases of the target as fractions of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
+/// Increases of the target as fractions of the highest rate: 40 and 400 Mbit/s at 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
-/// Time at the highest rate that sets the default byte counter: 10 MB at 40 Gbit/s.
+/// Sending time of the default byte counter at the highest rate: 10 MB at 40 Gbit/s.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 impl Dcqcn {
-    /// Returns the additive and hyper increases of the target as fractions of the highest rate.
     fn steps(&self, highest: Highest) -> [f64; 2] {
         [(self.additive, ADDITIVE), (self.hyper, HYPER)]
             .map(|(rate, share)| rate.map_or(share, |rate| highest.share(rate)))
@@ -154,7 +152,7 @@ struct Timers {
     by_bytes: u32,
 }
 
-/// State of one flow; no timer runs before the first notification.
+/// No timer runs before the first notification.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     parameters: Dcqcn,
@@ -166,7 +164,8 @@ pub(crate) struct Reaction {
     timers: Option<Timers>,
 }
 
-/// Value of `alpha` below which no rate is affected and its timer is ignored.
+/// Threshold of `alpha`: smaller values have no effect on the rate, and the timer of `alpha` is
+/// ignored.
 const ALPHA_MIN: f64 = 1e-12;
 
 impl Reaction {

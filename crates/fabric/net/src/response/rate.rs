@@ -6,9 +6,9 @@
 //!   lowest      R_min: no response goes below
 //! ```
 //!
-//! LIPD and FIMD recover from one decrease in p / R_min, the packet time at the lowest rate,
-//! whatever the rate was (AIMD only at its second lowest rate). A flow marked once thus recovers
-//! before a flow at the lowest rate could send a packet.
+//! LIPD and FIMD recover from one decrease in p / R_min, the packet time at the lowest rate, from
+//! any rate (AIMD only from its second lowest rate). A flow marked once thus recovers before a flow
+//! at the lowest rate could send a packet.
 //!
 //! Source: Santos, Turner and Janakiraman, End-to-End Congestion Control for InfiniBand, INFOCOM
 //! 2003, and US patent 7,920,476; the lowest rate 1/256 and the factor 2 are recalled from them.
@@ -17,7 +17,6 @@ use super::Limits;
 use crate::{REFILL_BYTES, RateLimit};
 use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
-/// Default lowest rate as a fraction of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
 pub(super) const FACTOR: f64 = 2.0;
 
@@ -29,7 +28,6 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// Creates the rate of a new flow, which starts at its highest rate.
     pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
         let highest =
             limits.rate_limit.expect("a flow whose response changes its rate has a rate limit");
@@ -48,10 +46,10 @@ impl Rate {
         self.lowest
     }
 
-    /// Sets the rate from the next packet on, clamped between the lowest and the highest.
+    /// Sets the rate from the next packet on, clamped to at least the lowest and at most the
+    /// highest rate.
     pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
         let share = share.clamp(self.lowest, 1.0);
-        // Most acknowledgements leave a flow at its highest rate.
         if share.to_bits() != self.share.to_bits() {
             self.share = share;
             limits.rate_limit = Some(self.highest.slower(share));
@@ -73,7 +71,7 @@ impl Highest {
         Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
     }
 
-    /// Returns the bytes sent in `span` at the highest rate, at least 1.
+    /// Returns the number of bytes sent in `span` at the highest rate, at least 1.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,

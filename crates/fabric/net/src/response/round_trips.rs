@@ -5,8 +5,8 @@
 //!   ACK of two                   a = s2       round trip a - s2, for the last packet that the ACK covers
 //! ```
 //!
-//! Packets carry no numbers; an acknowledgement ends the round trips of the oldest packets. Packets
-//! of a flow that overtake each other exchange their round trips.
+//! Packets carry no numbers; an acknowledgement ends the round trips of the oldest packets. If
+//! packets of a flow overtake each other, their round trips are exchanged.
 
 use gingham_kernel::{Span, Time};
 use std::collections::VecDeque;

@@ -11,7 +11,8 @@
 //!
 //! Marks have no effect. Windows are in packets; the window of the class is the initial and the
 //! highest window. The target grows for small windows, so that many flows can share a link without
-//! starvation; its growth with the number of hops is left to `base_target`.
+//! starvation. It does not grow with the number of hops, which `base_target` must take into
+//! account.
 //!
 //! Source: Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the
 //! Datacenter, SIGCOMM 2020, algorithm 1 and section 3.5, from memory.
@@ -29,8 +30,7 @@ pub struct Swift {
     pub base_target: Span,
     /// Growth of the window, in packets per round trip, above 0 and at most 1000. Default: 1.
     pub ai: f64,
-    /// Decrease per relative excess of the round-trip time over its target, above 0 and at most 1.
-    /// Default: 0.8.
+    /// Multiplier of window decreases, above 0 and at most 1. Default: 0.8.
     pub beta: f64,
     /// Largest single decrease, above 0 and below 1, as a fraction of the window. Default: 0.5.
     pub max_mdf: f64,
@@ -38,15 +38,15 @@ pub struct Swift {
     pub min_cwnd: f64,
     /// Largest growth of the target for small windows. Default: five times `base_target`.
     pub fs_range: Option<Span>,
-    /// Window in packets with the highest target, above 0. Default: 0.1.
+    /// Largest window in packets with the highest target, above 0. Default: 0.1.
     pub fs_min_cwnd: f64,
     /// Smallest window in packets with the target `base_target`; above `fs_min_cwnd`. Default: 100.
     pub fs_max_cwnd: f64,
 }
 
 impl Default for Swift {
-    /// Returns the `base_target` of the paper's testbed, quoted from memory, and otherwise the
-    /// values of htsim's Swift (`swift.cpp`), which calls several of them guesses.
+    /// Returns the `base_target` of the paper's testbed, quoted from memory. The other values are
+    /// those of htsim's Swift (`swift.cpp`), which calls several of them guesses.
     fn default() -> Self {
         Self {
             base_target: Span::from_ps(25_000_000),
@@ -61,10 +61,10 @@ impl Default for Swift {
     }
 }
 
-/// Default growth range of the target, in units of `base_target`.
+/// Default growth range of the target, as a multiple of `base_target`.
 const FS_RANGE: f64 = 5.0;
 const AI_MAX: f64 = 1_000.0;
-/// Longest gap between packets: the length of the longest possible run.
+/// Maximum time between packets: the length of the longest possible run.
 const GAP_MAX_PS: f64 = 1e18;
 
 impl Respond for Swift {
@@ -122,7 +122,7 @@ impl Respond for Swift {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delays {
     parameters: Swift,
-    /// Window `cwnd`, in packets.
+    /// In packets.
     window: f64,
     highest: f64,
     decreased: Option<Time>,

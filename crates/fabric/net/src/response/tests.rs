@@ -5,7 +5,7 @@ use super::{
 use crate::RateLimit;
 use gingham_kernel::{Bytes, Rate, Span, Time};
 
-/// Time for 64 KiB at the highest rate, in ps.
+/// Serialisation time of 64 KiB at the highest rate.
 const HIGHEST_PS: u32 = 1_000_000;
 const LOWEST: f64 = 1.0 / 256.0;
 
@@ -83,7 +83,7 @@ fn mark_at_full_rate_reduces_it_as_each_response_defines() {
         assert_eq!(limits.window_packets, 1);
         rates
     };
-    // Two marks add one packet time each; then the time falls by 1/256.
+    // Two marks add one packet time each; then the time between packets falls by 1/256.
     assert_eq!(after(Response::Lipd(Lipd::default())), [2_000_000, 3_000_000, 2_988_281]);
     // The rate is halved twice, then multiplied by 2^(4/256).
     assert_eq!(after(Response::Fimd(Fimd::default())), [2_000_000, 4_000_000, 3_956_912]);
@@ -110,7 +110,7 @@ impl Flow {
         Self { responder: response.start(&limits), limits }
     }
 
-    /// Returns the time for 64 KiB after the start of a packet, in ps.
+    /// Returns the time between packets of 64 KiB after a packet has started, in ps.
     fn sends(&mut self, payload_bytes: u32, at_ps: u64) -> u64 {
         self.responder.sends(payload_bytes, &mut self.limits, Time::from_ps(at_ps));
         self.limits.rate_limit.unwrap().refill().as_ps()
@@ -126,13 +126,12 @@ impl Flow {
 fn becn_raises_the_table_index_and_the_timer_lowers_it() {
     let becn = Becn { timer: 1, limit: 3, ..Becn::default() };
     let mut flow = Flow::new(&Response::Becn(becn.clone()));
-    // Each mark adds one packet time.
     assert_eq!([flow.marked(0), flow.marked(100_000)], [2_000_000, 3_000_000]);
     // The timer of 1.024 us starts with the first mark.
     assert_eq!([1_023_999, 1_024_000].map(|at| flow.sends(1, at)), [3_000_000, 2_000_000]);
-    // The timer expires again at 2.048 us, and stops.
+    // The timer has expired again at 2.048 us, and stopped.
     assert_eq!(flow.sends(1, 3_000_000), 1_000_000);
-    // The index rises to its limit; the timer restarts here.
+    // The index rises to its limit; the timer restarts with the first of these marks.
     assert_eq!([0; 5].map(|_| flow.marked(3_000_000)).last(), Some(&4_000_000));
     assert_eq!([4_023_999, 4_024_000].map(|at| flow.sends(1, at)), [4_000_000, 3_000_000]);
     let mut faster = Flow::new(&Response::Becn(Becn { increase: 2, ..becn.clone() }));
@@ -167,7 +166,7 @@ fn cnp_cuts_the_dcqcn_rate_and_timer_and_bytes_raise_it() {
         timer: us * 20,
         byte_counter: Some(Bytes(1_000)),
         fast_recovery: 2,
-        // A tenth and a fifth of the highest rate, 64 KiB per microsecond.
+        // A tenth and a fifth of the highest rate, which is 64 KiB per microsecond.
         additive: Some(Rate::from_bytes_per_second(6_553_600_000)),
         hyper: Some(Rate::from_bytes_per_second(13_107_200_000)),
         lowest: 0.001,
@@ -175,14 +174,15 @@ fn cnp_cuts_the_dcqcn_rate_and_timer_and_bytes_raise_it() {
     assert_eq!(flow.sends(5_000, 0), 1_000_000);
     // The rate is halved; alpha stays 1, so the rate is halved again.
     assert_eq!([flow.marked(0), flow.marked(5_000_000)], [2_000_000, 4_000_000]);
-    // At 25 us, the timer recovers half of the last cut: .375.
+    // At 25 us, the timer recovers half of the last cut: the rate is .375.
     assert_eq!([flow.sends(500, 24_999_999), flow.sends(499, 26_000_000)], [4_000_000, 2_666_667]);
-    // The counter's first increase: .4375. The second raises the target from .5 to .6: .51875.
+    // The byte counter's first increase: rate .4375. Its second: target .5 to .6, rate .51875.
     assert_eq!([flow.sends(1, 27_000_000), flow.sends(1_000, 28_000_000)], [2_285_714, 1_927_711]);
-    // The timer's second increase, at 45 us: target .7, rate .609375. The counter's third: .8 and
-    // .7046875.
+    // The timer's second increase, at 45 us: target .7, rate .609375. The byte counter's third:
+    // target .8, rate .7046875.
     assert_eq!([flow.sends(1, 45_000_000), flow.sends(1_000, 46_000_000)], [1_641_026, 1_419_069]);
-    // The timer's third increase: both counts exceed 2, so the target rises by .2 to 1: .85234375.
+    // The timer's third increase: both counts exceed 2, so the target rises by .2 to 1. The rate is
+    // .85234375.
     assert_eq!(flow.sends(1, 65_000_000), 1_173_236);
     // alpha was halved six times, to 1/64, so the mark leaves 1 - 1/128 of the rate.
     assert_eq!(flow.marked(66_000_000), 1_182_474);
@@ -219,8 +219,8 @@ fn dcqcn_defaults_scale_with_the_rate() {
 }
 
 /// Checks `timer (F - 1 + 1 / (2 additive))`, the time that the timer alone needs to raise a target
-/// from half the highest rate to the highest. The default, 55 us (4 + 500), exceeds `alpha_timer /
-/// g`, 55 us 256.
+/// from half the highest rate to the highest. By default, this is 55 us x (4 + 500), longer than
+/// `alpha_timer / g` = 55 us x 256.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
 fn dcqcn_settles_within_the_closed_form() {
@@ -238,7 +238,8 @@ fn dcqcn_settles_within_the_closed_form() {
     assert!(missing(520) < 1e-6);
     let quick = Rate::from_bytes_per_second(500_000_000);
     assert_eq!(settling(Dcqcn { additive: Some(quick), ..Dcqcn::default() }), 256 * timer);
-    // The index falls by `limit - min` timer periods. LIPD changes rates only on acknowledgements.
+    // The index falls from `limit` to `min` in four timer periods. LIPD changes rates only on
+    // acknowledgements.
     let becn = Becn { timer: 10, limit: 5, min: 1, ..Becn::default() };
     assert_eq!(Response::Becn(becn).settling(highest), Some(Span::from_ps(40 * 1_024_000)));
     assert_eq!(Response::Lipd(Lipd { lowest: LOWEST }).settling(highest), None);
@@ -267,7 +268,7 @@ fn timely_follows_the_gradient_between_its_thresholds() {
     let mut flow = Flow::new(&Response::Timely(Timely {
         alpha: 0.5,
         beta: 0.5,
-        // A tenth of the highest rate, 64 KiB per microsecond.
+        // A tenth of the highest rate.
         additive: Some(Rate::from_bytes_per_second(6_553_600_000)),
         lowest: 0.01,
         ..Timely::default()
@@ -279,10 +280,10 @@ fn timely_follows_the_gradient_between_its_thresholds() {
         };
         rtts.iter().map(rate).collect()
     };
-    // The first round trip changes nothing; d = 10, gradient 1/2: 3/4; d = 0: .85; d = -5: .95; d =
-    // -2.5: 1.
+    // The first round trip changes nothing. The others result in d = 10, 0, -5 and -2.5 us: one
+    // decrease to 1 - 1/2 x 10/20 = .75, and three increases by at most .1.
     assert_eq!(rates(&[60, 80, 70, 60, 60]), [1.0, 0.75, 0.85, 0.95, 1.0]);
-    // Above 500 us: 1 - (1 - 1/2) / 2; below 50 us: one step up.
+    // A round trip above 500 us: 1 - (1 - 500/1,000) / 2 = .75; below 50 us: one step up.
     assert_eq!(rates(&[1_000, 40]), [0.75, 0.85]);
 }
 
@@ -302,8 +303,8 @@ fn timely_rises_5x_faster_from_the_fifth_gradient_in_a_row() {
         format!("{:.2}", rate(&flow.limits) - before)
     };
     assert!((start - 0.3).abs() < 1e-6, "{start}");
-    // The averaged difference stays negative, so steps are fast from the fifth on. Short round
-    // trips take slow steps.
+    // The averaged difference stays negative, so steps are fast from the fifth on. Round trips
+    // below 50 us cause slow steps.
     let [slow, fast] = ["0.01", "0.05"];
     assert_eq!([60; 7].map(&mut steps), [slow, slow, slow, slow, fast, fast, fast]);
     assert_eq!([40; 3].map(&mut steps), [slow; 3]);
@@ -327,19 +328,18 @@ fn swift_decreases_at_most_once_per_round_trip() {
         flow.measured(rtt, packets, at);
         (flow.limits.window_packets, flow.limits.gap.as_ps())
     };
-    // 4 (1 - .4) = 2.4; no second decrease within 20 us.
+    // The window falls to 4 (1 - .4) = 2.4, without a second decrease within 20 us.
     assert_eq!([after(20, 1, 20), after(20, 1, 25)], [(2, 0); 2]);
-    // Halved to 1.2, the largest permitted decrease.
+    // The window is halved to 1.2, the largest permitted decrease.
     assert_eq!(after(40, 1, 65), (1, 0));
-    // Halved to .6: one packet every 50 us / .6.
+    // The window is halved to .6: one packet every 50 us / .6.
     assert_eq!(after(50, 1, 120), (1, 83_333_333));
     // At the target, the window stays .6.
     assert_eq!(after(10, 1, 135), (1, 16_666_666));
-    // .6 + 1 = 1.6; 1.6 + 2 / 1.6 = 2.85; then 4, the window of the class.
+    // The window grows to .6 + 1 = 1.6, to 1.6 + 2 / 1.6 = 2.85, and to 4, the window of the class.
     assert_eq!([after(5, 1, 136), after(5, 2, 137), after(5, 100, 138)], [(1, 0), (2, 0), (4, 0)]);
 }
 
-/// Checks that times beyond any run neither overflow nor stop a flow.
 #[test]
 fn swift_accepts_the_longest_times() {
     let longest = Span::from_ps(u64::MAX);
@@ -353,8 +353,8 @@ fn swift_accepts_the_longest_times() {
     assert_eq!(flow.limits.gap, Span::from_ps(1_000_000_000_000_000_000));
 }
 
-/// Checks targets with `a = 30 us / (1 / sqrt(.25) - 1 / sqrt(4)) = 20 us`: 10 us + 20 us (1 - 1 /
-/// 2) for one packet, and 10 us + 20 us (sqrt(2) - 1 / 2) for half a packet.
+/// Checks targets of 10 us + 20 us (1 / sqrt(w) - 1 / 2) for a window of w packets, where 20 us is
+/// 30 us / (1 / sqrt(.25) - 1 / sqrt(4)).
 #[test]
 fn swift_target_delay_grows_for_small_windows() {
     let swift = Swift {
@@ -370,10 +370,10 @@ fn swift_target_delay_grows_for_small_windows() {
         flow.measured(rtt, 1, at);
         flow.limits.gap.as_ps()
     };
-    // At the target, 20 us, the window stays 1. It falls to 1 - .8 20 / 40 = .6, and then by at
+    // At the target, 20 us, the window stays 1. It falls to 1 - .8 x 20 / 40 = .6, and then by at
     // most half, to .3.
     assert_eq!([gap(20, 20), gap(40, 60), gap(200, 300)], [0, 66_666_666, 666_666_666]);
-    // The target of .3 packets is 36.51 us: the window falls to .3 (1 - .8 .49 / 37), then rises by
-    // .25.
+    // At a window of .3 packets, the target is 36.51 us. The window falls to .3 (1 - .8 x .49 /
+    // 37), then rises by .25.
     assert_eq!([gap(37, 340), gap(36, 341)], [124_640_816, 65_831_219]);
 }

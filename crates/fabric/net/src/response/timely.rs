@@ -43,11 +43,12 @@ pub struct Timely {
 }
 
 const ADDITIVE: f64 = 1.0 / 1_000.0;
-/// Consecutive gradients of at most 0 before hyperactive increase, and the factor of this increase.
+/// Number of consecutive gradients of at most 0 that start hyperactive increase, and its
+/// multiplier.
 const HYPERACTIVE: u32 = 5;
 
 impl Default for Timely {
-    /// Returns the values for 10 Gbit/s of the simulator of Li et al. 2019 (HPCC), with its lowest
+    /// Returns the 10 Gbit/s parameters in the simulator of Li et al. 2019 (HPCC), with its lowest
     /// rate of 100 Mbit/s at 100 Gbit/s. Scaling `additive` and `lowest` with the highest rate is
     /// ours.
     fn default() -> Self {

@@ -1,4 +1,4 @@
-//! InfiniBand's arbitration tables of high and low priority, with lane 15 above both.
+//! InfiniBand's high-priority and low-priority arbitration tables, with lane 15 above both.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9.
 
@@ -23,8 +23,8 @@ pub struct InfiniBand {
     /// units of 4,096 bytes: 0 for a single packet, 255 for no limit. Default: the value in the
     /// file, or else 0.
     pub high_limit: Option<u8>,
-    /// File with the tables: an `opensm.conf` (with its lines for switches or adapters), or
-    /// `smpquery vlarb` outputs that all agree. The path is relative to the scenario.
+    /// File with the tables: an `opensm.conf` (with its lines for switches or adapters), or outputs
+    /// of `smpquery vlarb`, which must all agree. The path is relative to the scenario.
     pub file: Option<FileName>,
 }
 
@@ -39,7 +39,6 @@ pub struct TableSlot {
 }
 
 impl InfiniBand {
-    /// Creates parameters from the tables of a file or port.
     pub fn of(ArbitrationTables { high_limit, high, low }: ArbitrationTables) -> Self {
         let slots = |slots: Vec<ArbitrationSlot>| {
             slots
@@ -51,8 +50,8 @@ impl InfiniBand {
         Self { high, low, high_limit: Some(high_limit), file: None }
     }
 
-    /// Returns the tables for `lanes` lanes. The default is OpenSM's tables without slots for
-    /// missing lanes.
+    /// Returns the tables for `lanes` lanes. By default, these are OpenSM's tables without the
+    /// slots of missing lanes.
     pub fn arbitration(&self, lanes: u8) -> ArbitrationTables {
         let high_limit = self.high_limit.unwrap_or_default();
         if self.high.is_none() && self.low.is_none() {

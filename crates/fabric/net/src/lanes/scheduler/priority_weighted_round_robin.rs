@@ -1,5 +1,5 @@
-//! Priority weighted round robin: weighted round robin within the highest level, with bounded waits
-//! of lower levels.
+//! Priority weighted round robin: weighted round robin within the highest level. Lower levels have
+//! a bounded waiting time.
 
 use super::{
     DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, levels_of, one_a_lane, shares_of,

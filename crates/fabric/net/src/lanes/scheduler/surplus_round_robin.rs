@@ -36,8 +36,8 @@ impl LaneScheduler for SurplusRoundRobin {
 
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         let (quanta, _) = quanta_of(&self.quanta, lanes, flit_bytes)?;
-        // Later quanta may be smaller; a packet or flit longer than its quantum takes several
-        // turns.
+        // A packet or flit longer than its quantum takes several turns, which is valid because
+        // quanta may become smaller later.
         Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(1, &quanta)?))
     }
 
