@@ -80,7 +80,7 @@ impl Waiter {
 }
 
 impl Onward {
-    /// Creates a next hop on any of `lanes` of `output`.
+    /// Creates a next hop on `output`, with a choice among `lanes`.
     pub fn by(output: ChannelId, lanes: LaneSet, is_blocked: impl Fn(u8) -> bool) -> Self {
         let blocked = lanes.lanes().filter(|lane| is_blocked(*lane)).collect();
         Self { output, lanes, blocked }

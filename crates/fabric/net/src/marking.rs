@@ -5,9 +5,9 @@
 //!                                      its ACK carries the mark back, if its flow has a window
 //! ```
 //!
-//! Each policy has a file with its parameters and decision, and a line of `policies!`. A mark is
-//! never removed. Policies that use output queues mark a packet when it starts on its output, and
-//! require whole-packet switching:
+//! Each policy has a file with its parameters and decision, and an entry in the `policies!` macro.
+//! A mark is never removed. Policies that use output queues mark a packet when it starts on its
+//! output, and require whole-packet switching:
 //!
 //! ```text
 //!   queued ──► counts, by output and buffer ◄── settled: is the buffer full, do too many packets wait?
@@ -79,16 +79,15 @@ pub(crate) trait Mark {
 
     fn queued(&mut self, _stay: &Stay, _now: Time) {}
 
-    /// Evaluates the triggers after all events of the current time, if a head was read.
+    /// Evaluates the triggers after all events at the current time, if a head was read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
-    /// Returns the trigger that marks a packet as it starts on its output.
+    /// Returns the trigger that marks a packet as it starts on its output; `None` for no mark.
     fn forwarded(&mut self, _stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         None
     }
 }
 
-/// Switch feature that counts waiting packets for each output.
 const OUTPUT_QUEUES: &str = "output-queues";
 
 macro_rules! policies {
@@ -110,7 +109,7 @@ macro_rules! policies {
                 }
             }
 
-            /// Returns the triggers of the policy; `None` unless the policy is one of Santos et al.
+            /// Returns the triggers of the policy; `None` unless the policy is from Santos et al.
             pub fn triggers(&self) -> Option<Triggers> {
                 match self {
                     $(Self::$name(of) => of.triggers(),)*
@@ -180,32 +179,34 @@ macro_rules! policies {
 }
 
 policies! {
-    /// Marks one in `every` packets that a switch reads, regardless of its queues: a baseline for
-    /// policies that use queues.
+    /// Marks one packet in `every` packets that a switch reads, regardless of its queues: a
+    /// baseline for policies that use queues.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = "{ periodic = { every = 10 } }"))]
     periodic::Periodic,
-    /// Marks every packet whose head is read while its buffer contains more than a threshold.
+    /// Marks every packet whose head is read while the fill level of its buffer exceeds a
+    /// threshold.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ threshold = { above = "64 B" } }"#))]
     threshold::Threshold,
-    /// Marks all packets in the buffer of an input and lane that has become full.
+    /// Marks all packets in a buffer (of one input and lane) when it becomes full.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
     naive::Naive needs "output-queues",
     /// Marks packets when a buffer becomes full. For each output that a packet in the buffer waits
-    /// for, the next packets to start are marked, as many as wait for this output in the switch.
+    /// for, marks the next n packets to start, where n packets in the switch wait for this output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
     input_triggered::InputTriggered needs "output-queues",
-    /// Like `input-triggered`, but also marks packets if more than a threshold wait for an output.
+    /// Like `input-triggered`, but also marks packets if more packets than a threshold wait for an
+    /// output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
     #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
     input_output_triggered::InputOutputTriggered needs "output-queues",
-    /// Marks packets only if more than a threshold wait for an output. A buffer whose packets go to
-    /// many outputs fills unnoticed.
+    /// Marks packets only if more packets than a threshold wait for an output. A buffer whose
+    /// packets go to many outputs may fill unnoticed.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
     output_triggered::OutputTriggered needs "output-queues",
-    /// Marks packets if their output was busy for too large a fraction of the recent time.
+    /// Marks packets if their output has been busy for too large a fraction of the recent time.
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
     utilisation_triggered::UtilisationTriggered needs "output-queues",

@@ -10,8 +10,8 @@
 //! the number of full buffers in the network. Both rules hold back only new messages, not messages
 //! in progress, acknowledgements, signals or control packets.
 //!
-//! The simulation reports only free lanes of outputs of switches with hosts
-//! ([`Notice::Lanes`](crate::Notice::Lanes)), or full buffers on request ([`Order::Gather`]).
+//! The simulation reports free lanes only at outputs of switches with hosts
+//! ([`Notice::Lanes`](crate::Notice::Lanes)), and full buffers only on request ([`Order::Gather`]).
 //!
 //! Invariant: whether a message may start depends only on the reported state and the time.
 
@@ -47,8 +47,8 @@ impl Plan {
         self.adapters.and_then(|adapters| adapters.throttle)
     }
 
-    /// Returns, by channel, whether free lanes must be reported: true for outputs of switches with
-    /// hosts. Empty if no rule needs reports.
+    /// Returns for each channel whether its free lanes must be reported: true for outputs of
+    /// switches with hosts. Empty if no rule needs reports.
     pub fn watched_outputs(&self) -> Vec<bool> {
         if self.throttle() != Some(ThrottlePlan::AtLeastOne) {
             return Vec::new();
@@ -66,8 +66,8 @@ impl Plan {
         ChannelId::first(self.channels.len()).map(is_watched).collect()
     }
 
-    /// Returns the blocks of the run's longest packet, at most the buffer size, by lane. For
-    /// whole-packet switching.
+    /// Returns, for whole-packet switching, the number of buffer blocks of the run's longest packet
+    /// by lane, at most the buffer size.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
         let of_class = |class: &ClassPlan| {
             let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
@@ -95,7 +95,7 @@ impl Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum May {
     Begin,
-    /// The message must not start before this time; the caller asks again then.
+    /// The message must not start before this time; the caller must try again then.
     BeginAt(Time),
     /// The message must not start before its host is woken.
     BeHeld,
@@ -145,7 +145,7 @@ impl Throttle {
         self.woken
     }
 
-    /// Returns whether a message may start now; a message in progress may always continue.
+    /// Returns whether a message may start now. A message in progress may always continue.
     pub(crate) fn may(&mut self, messages: &Messages, slot: MessageSlot, now: Time) -> May {
         let message = messages.message(slot);
         let of_class = &self.plan.classes[message.class.index()];

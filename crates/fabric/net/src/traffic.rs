@@ -9,10 +9,11 @@
 //!                               └ a stream: frame after frame to one host; many per endpoint
 //! ```
 //!
-//! A [`Source`] has no access to the state of the network. Random streams depend on seed, class and
-//! the stable name of the host: an additional host does not change the draws of other hosts.
+//! A [`Source`] has no access to the state of the network. Random streams depend on the seed, the
+//! class and the stable name of the host, so an additional host does not change the draws of other
+//! hosts.
 //!
-//! Types without `Plan` in their names are scenario types; their doc comments are shown as help.
+//! Types without `Plan` in their names are scenario types; their doc comments are shown to users.
 
 mod arrivals;
 mod crashes;

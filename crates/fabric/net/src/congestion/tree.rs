@@ -21,11 +21,11 @@ pub struct Tree {
     pub root: Option<ChannelId>,
     /// Lanes without space, ascending.
     pub branches: Vec<Buffer>,
-    /// Branches with no other branch of the tree behind them.
+    /// Branches without another branch of the tree upstream.
     pub leaves: Vec<Buffer>,
     /// Maximum distance of a leaf from the root, in branches; 0 for a knot.
     pub depth: usize,
-    /// Hosts whose own channel is a branch.
+    /// Hosts whose injection channel is a branch.
     pub hosts: BTreeSet<EndpointId>,
     /// Flows with a packet that will traverse the root; in a knot, all flows with packets in the
     /// knot.
@@ -126,7 +126,8 @@ impl<'a> Stand<'a> {
         Self { waiters, branches, onward, behind }
     }
 
-    /// Adds all trees that branches in `left` reach, and removes these branches from `left`.
+    /// Adds the trees whose roots the branches in `left` lead to, and removes these branches from
+    /// `left`.
     fn add_rooted(
         &self,
         plan: &Plan,

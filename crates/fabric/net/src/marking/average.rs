@@ -23,7 +23,7 @@ impl Average {
         self.value
     }
 
-    /// Updates the average with the value since the last update. A second update at the same time
+    /// Updates the average with the value since the last update. Another update at the same time
     /// has no effect.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
     pub(super) fn observe(&mut self, quantity: f64, now: Time, over: Span) {

@@ -9,11 +9,12 @@
 //!   left       cnt1 - 1
 //! ```
 //!
-//! A full buffer concerns itself (naive), or every output that one of its packets waits for. A
-//! departing packet fills its buffer until its tail has left, and can no longer be marked.
+//! A full buffer triggers marks for its own packets (naive), or for every output that one of its
+//! packets waits for. A departing packet occupies its buffer until its tail has left, and can no
+//! longer be marked.
 //!
-//! Source: Santos et al. 2002, section IV. Ours: the evaluation of triggers after all starts at a
-//! time with a head read, and the definition of full.
+//! Source: Santos et al. 2002, section IV. Ours: triggers are evaluated once a head was read, after
+//! all starts at that time; the definition of a full buffer.
 //!
 //! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 
@@ -47,7 +48,7 @@ struct Output {
     /// `cnt2`: number of packets still to be marked.
     to_mark: u32,
     trigger: Trigger,
-    /// Time before which starting packets are not marked.
+    /// End of the period without marks on this output.
     spared_until: Time,
 }
 
@@ -60,7 +61,6 @@ pub(crate) struct Congestion {
     outputs: Vec<Output>,
     averages: Option<Averages>,
     holds: Vec<u64>,
-    /// Node at the end of each channel.
     targets: Vec<NodeId>,
     /// Incoming channels of each node, whose buffers are scanned.
     inputs: Vec<Vec<ChannelId>>,
@@ -70,7 +70,6 @@ pub(crate) struct Congestion {
 struct Averages {
     over: Span,
     fills: Vec<Average>,
-    /// Averages of `cnt1` and of the output's busy fraction, by channel.
     counts: Vec<Average>,
     shares: Vec<Average>,
 }
@@ -215,7 +214,7 @@ impl Congestion {
         }
     }
 
-    /// Marks packets that wait for `output` at the switch that `input` leads to.
+    /// Marks packets that wait for `output`, in the switch at the end of `input`.
     fn trigger(&mut self, input: ChannelId, output: ChannelId, trigger: Trigger, now: Time) {
         if self.triggers.scan == Scan::Counters {
             let of = &mut self.outputs[output.index()];

@@ -8,9 +8,8 @@
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
-//! OpenSM. The annex leaves thresholds to vendors. Ours: a limit of 16 minus the threshold, in
-//! sixteenths of the lane's input buffer; evaluation when a head was read; marking at regular
-//! intervals, not at random.
+//! OpenSM. The annex leaves thresholds to vendors. Ours: the limit in sixteenths of the lane's
+//! input buffer, evaluation once a head was read, and marking at regular intervals, not at random.
 //!
 //! Invariant: no packet is marked at an output without waiting packets.
 
@@ -26,11 +25,11 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Fecn {
     /// `cc_sw_cong_setting_threshold`: 0 disables marking, 1 is the loosest threshold, 15 the
-    /// strictest. An output is congested if the bytes that wait for it exceed 16 minus the
-    /// threshold, in sixteenths of the lane's input buffer (ours). Default: 15.
+    /// strictest. An output is congested if the bytes that wait for it exceed `(16 - threshold) /
+    /// 16` of the lane's input buffer (ours). Default: 15.
     #[schemars(range(min = 0, max = 15))]
     pub threshold: u8,
-    /// `cc_sw_cong_setting_packet_size`: smallest packets to be marked, in units of 64 B. Default:
+    /// `cc_sw_cong_setting_packet_size`: minimum size of marked packets, in units of 64 B. Default:
     /// 8.
     #[schemars(range(min = 0, max = 65_535))]
     pub packet_size: u16,
@@ -38,12 +37,11 @@ pub struct Fecn {
     /// marked packets. Default: 0.
     #[schemars(range(min = 0, max = 65_535))]
     pub marking_rate: u16,
-    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark packets when
+    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark packets if
     /// congestion spreads from elsewhere. Default: false.
     pub victim_mask: bool,
 }
 
-/// Strictest threshold, in sixteenths of a buffer.
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {

@@ -1,5 +1,4 @@
-//! Policy that marks packets for an output when a buffer that contains some of them becomes full,
-//! or when more packets than a threshold wait for the output.
+//! Marking policy with triggers for full input buffers and for long output queues.
 //!
 //! Source: Santos et al. 2002, section IV.C.
 
@@ -18,12 +17,12 @@ pub struct InputOutputTriggered {
     /// 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// Smallest fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
-    /// another packet like the last one (footnote 3).
+    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: a buffer is full
+    /// if a packet as long as the last one would not fit.
     pub fill: Option<Bytes>,
-    /// Averaging time of fill levels and packet counts. Default: no averaging (footnote 5).
+    /// Averaging time of fill levels and packet counts. Default: no averaging.
     pub average: Option<Span>,
-    /// Packets to mark. Default: the next packets to start, as many as are waiting.
+    /// Packets to mark. Default: the next n packets to start, where n packets are waiting.
     #[serde(default)]
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:
@@ -31,12 +30,12 @@ pub struct InputOutputTriggered {
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
     /// Time without marks on an output after an arriving packet finds no space in the next buffer.
-    /// Default: none (footnote 4).
+    /// Default: none.
     pub spare_blocked: Option<Span>,
 }
 
 impl InputOutputTriggered {
-    /// Creates a policy with only a threshold, as in the paper.
+    /// Creates a policy with only a threshold, as in Santos et al.
     pub const fn new(threshold: u32) -> Self {
         Self {
             threshold,

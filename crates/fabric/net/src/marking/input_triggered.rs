@@ -1,5 +1,4 @@
-//! Policy that marks, when a buffer becomes full, all packets for the outputs of packets in the
-//! buffer.
+//! Marking policy with a trigger for full input buffers.
 //!
 //! Source: Santos et al. 2002, section IV.B.
 
@@ -14,18 +13,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputTriggered {
-    /// Smallest fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
-    /// another packet like the last one (footnote 3).
+    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: a buffer is full
+    /// if a packet as long as the last one would not fit.
     pub fill: Option<Bytes>,
-    /// Averaging time of fill levels. Default: no averaging (footnote 5).
+    /// Averaging time of fill levels. Default: no averaging.
     pub average: Option<Span>,
-    /// Packets to mark. Default: the next packets to start, as many as are waiting.
+    /// Packets to mark. Default: the next n packets to start, where n packets are waiting.
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:
     /// true.
     pub counts_leaving: bool,
     /// Time without marks on an output after an arriving packet finds no space in the next buffer.
-    /// Default: none (footnote 4).
+    /// Default: none.
     pub spare_blocked: Option<Span>,
 }
 

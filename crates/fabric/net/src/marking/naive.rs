@@ -1,5 +1,4 @@
-//! Policy that marks the packets waiting in a buffer when the buffer becomes full, whatever their
-//! outputs.
+//! Marking policy that marks all packets in a full input buffer.
 //!
 //! Source: Santos et al. 2002, section IV.A.
 
@@ -14,13 +13,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
-    /// Smallest fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
-    /// another packet like the last one (footnote 3).
+    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: a buffer is full
+    /// if a packet as long as the last one would not fit.
     pub fill: Option<Bytes>,
-    /// Averaging time of fill levels. Default: no averaging (footnote 5).
+    /// Averaging time of fill levels. Default: no averaging.
     pub average: Option<Span>,
     /// Time without marks on an output after an arriving packet finds no space in the next buffer.
-    /// Default: none (footnote 4).
+    /// Default: none.
     pub spare_blocked: Option<Span>,
 }
 

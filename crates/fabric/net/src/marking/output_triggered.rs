@@ -1,4 +1,4 @@
-//! Policy that marks packets for an output if more packets than a threshold wait for the output.
+//! Marking policy with a trigger for long output queues.
 //!
 //! Source: Santos et al. 2002, section IV.C.
 
@@ -17,9 +17,9 @@ pub struct OutputTriggered {
     /// 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// Averaging time of packet counts. Default: no averaging (footnote 5).
+    /// Averaging time of packet counts. Default: no averaging.
     pub average: Option<Span>,
-    /// Packets to mark. Default: the next packets to start, as many as are waiting.
+    /// Packets to mark. Default: the next n packets to start, where n packets are waiting.
     #[serde(default)]
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:
@@ -27,12 +27,12 @@ pub struct OutputTriggered {
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
     /// Time without marks on an output after an arriving packet finds no space in the next buffer.
-    /// Default: none (footnote 4).
+    /// Default: none.
     pub spare_blocked: Option<Span>,
 }
 
 impl OutputTriggered {
-    /// Creates a policy with only a threshold, as in the paper.
+    /// Creates a policy with only a threshold, as in Santos et al.
     pub const fn new(threshold: u32) -> Self {
         Self {
             threshold,

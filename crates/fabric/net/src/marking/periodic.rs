@@ -1,4 +1,4 @@
-//! Policy that marks every n-th packet, regardless of queues.
+//! Marking policy that marks every n-th packet, regardless of queues.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;

@@ -28,7 +28,7 @@ pub struct Red {
     /// that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
     pub k_max: Option<Bytes>,
     /// Marking probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1.
-    /// Default: .01.
+    /// Default: 0.01.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub p_max: f64,
 }
@@ -151,7 +151,6 @@ mod tests {
     fn marking_probability_is_linear_between_thresholds() {
         let between =
             |least, most| Red { k_min: Some(Bytes(least)), k_max: Some(Bytes(most)), p_max: 0.5 };
-        // With equal thresholds the probability is a step.
         let step = between(100, 100);
         let red = between(100, 300);
         let points = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];
@@ -166,7 +165,6 @@ mod tests {
         }
     }
 
-    /// Checks thresholds of 5 kB and 200 kB at 40 Gbit/s (Zhu et al. 2015), and their scaling.
     #[test]
     fn red_thresholds_scale_with_the_link_rate() {
         let of = |gigabits: u64, red: Red| {
@@ -180,7 +178,7 @@ mod tests {
         assert_eq!(of(100, default), [12_500, 500_000]);
         assert_eq!(of(400, default), [50_000, 2_000_000]);
         assert_eq!(of(800, default), [100_000, 4_000_000]);
-        // A configured threshold applies at every rate and limits the default of the other
+        // A configured threshold applies at every rate, and bounds the default of the other
         // threshold.
         let high = Red { k_min: Some(Bytes(300_000)), ..default };
         assert_eq!([of(40, high), of(400, high)], [[300_000, 300_000], [300_000, 2_000_000]]);

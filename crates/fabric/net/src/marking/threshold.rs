@@ -1,5 +1,4 @@
-//! Policy that marks a packet if its buffer, including the packet, contains more than a limit when
-//! the packet's head is read.
+//! Marking policy with a limit for the fill level of the packet's buffer.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;
@@ -11,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
-    /// Limit for the buffer of a packet's input and lane, above which the packet is marked. The
-    /// limit is checked when the head is read, counts the arrived part of the packet itself, and is
-    /// in whole flits.
+    /// Maximum fill level, in whole flits, of a buffer (of one input and lane) without marks. The
+    /// level is compared when a packet's head is read, and includes the arrived part of this
+    /// packet.
     pub above: Bytes,
 }
 

@@ -6,7 +6,8 @@
 //!   an output is too busy ────┘
 //! ```
 //!
-//! Source: Santos et al. 2002, section IV, footnotes 3 to 5.
+//! Source: Santos et al. 2002, section IV and footnotes 3 (`fill`), 4 (`spare_blocked`) and 5
+//! (`average`).
 
 use crate::BLOCK_BYTES;
 use gingham_kernel::{Bytes, Span};
@@ -17,19 +18,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
-    /// The next packets that start on the output, as many as were waiting.
+    /// The next n packets to start on the output, where n packets were waiting.
     #[default]
     Counters,
-    /// The packets that were present, whenever they start.
+    /// The waiting packets themselves, whenever they start.
     Direct,
 }
 
-/// Packets that a full buffer causes to be marked.
+/// Packets marked because of a full buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Concerns {
     /// Packets in the full buffer.
     Buffer,
-    /// Packets for every output that packets in the buffer wait for.
+    /// Packets for every output that a packet in the buffer waits for.
     Outputs,
 }
 
@@ -38,12 +39,12 @@ pub enum Concerns {
 pub struct Triggers {
     /// Packets marked because of a full buffer; `None` for policies that ignore input buffers.
     pub full: Option<Concerns>,
-    /// Smallest fill level of a full buffer; with `None`, a buffer is full if another packet does
+    /// Minimum fill level of a full buffer; with `None`, a buffer is full if another packet does
     /// not fit.
     pub fill: Option<Bytes>,
-    /// Number of packets waiting for an output above which its trigger fires.
+    /// Number of packets waiting for an output that must be exceeded for its trigger.
     pub threshold: Option<u32>,
-    /// Busy fraction of an output above which its trigger fires.
+    /// Busy fraction of an output that must be exceeded for its trigger.
     pub utilisation: Option<f64>,
     /// Averaging time of fill levels, packet counts and busy fractions; `None` without averaging.
     pub average: Option<Span>,
@@ -87,7 +88,7 @@ impl Triggers {
         Ok(())
     }
 
-    /// Returns the smallest fill level of a full buffer, in blocks, rounded up.
+    /// Returns the minimum fill level of a full buffer in blocks, rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }

@@ -1,5 +1,4 @@
-//! Policy that marks packets for an output that was busy for too large a fraction of the recent
-//! time.
+//! Marking policy with a trigger for busy outputs.
 //!
 //! Source: Santos et al. 2002, footnote 5, which does not adopt it.
 

@@ -1,5 +1,5 @@
-//! Bytes of packets whose heads were read and that have not started, by output and lane of
-//! switches.
+//! Bytes of packets that wait in a switch (head read, transmission not started), by output and
+//! lane.
 //!
 //! A packet that may take several lanes counts on each of these lanes.
 

@@ -294,7 +294,7 @@ impl Collector {
         self.trees.add(time, trees);
     }
 
-    /// Returns the statistics of congestion trees up to now.
+    /// Returns the congestion trees found.
     pub fn trees(&self) -> &Trees {
         &self.trees
     }
@@ -369,17 +369,17 @@ impl Collector {
         self.records.take()
     }
 
-    /// Returns the number of messages created up to now.
+    /// Returns the number of created messages.
     pub fn created_messages(&self) -> u64 {
         self.created_messages
     }
 
-    /// Returns the number of messages delivered up to now.
+    /// Returns the number of delivered messages.
     pub fn delivered_messages(&self) -> u64 {
         self.delivered_messages
     }
 
-    /// Returns the number of messages lost in the network up to now.
+    /// Returns the number of messages lost in the network.
     pub fn lost_messages(&self) -> u64 {
         self.lost_messages
     }

@@ -1,7 +1,7 @@
 //! Time series of followed channels, from cumulative counts at the end of each step.
 //!
 //! Invariant: a sample includes all events before its time and no event at its time, regardless of
-//! the order in which they are processed.
+//! their processing order.
 
 use super::ChannelCount;
 use super::follow::Steps;
@@ -77,8 +77,8 @@ impl Samples {
 
 impl RunReport<'_> {
     /// Returns the series of the followed channels, in plan order, up to the end of the window or
-    /// the last sample, with steps as in [`Self::series`]. A flit counts entirely in the step in
-    /// which it starts, so the utilisation of a step may exceed 1 by one flit time.
+    /// the last sample, with steps as in [`Self::series`]. A flit counts entirely in the step of
+    /// its start, so the utilisation of a step may exceed 1 by one flit time.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

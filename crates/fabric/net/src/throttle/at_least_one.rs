@@ -7,14 +7,13 @@
 //! ```
 //!
 //! A message may start if at least one of its lanes is free at every useful output, or all of its
-//! lanes at one useful output. Useful outputs are the outputs that the first switch may select: one
-//! for each path, or all candidates of adaptive routing. The lanes are the lanes that its VC class
-//! may use there; a message bound to a lane needs only that lane.
+//! lanes at one useful output. Useful outputs are all outputs that the first switch may select. The
+//! lanes are those of the message's VC class, or the single lane that the message is bound to.
 //!
 //! Source: Baydal, Lopez and Duato, "A Simple and Efficient Mechanism to Prevent Saturation in
 //! Wormhole Networks", IPDPS 2000; the restriction to lanes of the message's class is ours. Yum et
-//! al. 2002 (section 6.1) also require a free lane at the adapter, without which no packet starts
-//! here.
+//! al. 2002 (section 6.1) also require a free lane at the adapter; here, packets never start
+//! without one.
 //!
 //! Invariant: free lanes are as last reported; before the first report, all lanes are free.
 

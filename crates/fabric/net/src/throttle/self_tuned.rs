@@ -49,8 +49,8 @@ pub struct SelfTunedPlan {
     pub decrease_millionths: u32,
     /// Smallest relative drop of throughput that triggers a decrement, in millionths.
     pub drop_millionths: u32,
-    /// Number of consecutive periods far below the best period after which the best period is
-    /// forgotten, at least 1.
+    /// Number of consecutive periods far below the best period until the best period is forgotten,
+    /// at least 1.
     pub patience: u32,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct SelfTuned {
     received_bytes: u64,
     next_gather: Time,
     in_flight: VecDeque<Sample>,
-    /// Full buffers in the last received sample, and in the sample before.
+    /// Number of full buffers in the last received sample.
     full: u64,
     full_before: u64,
     /// Arrival time of the last sample; `None` before the first.
@@ -164,8 +164,8 @@ impl SelfTuned {
         self.scaled_estimate(after_ps) > self.scaled_threshold()
     }
 
-    /// Returns the time until the estimate is at most the threshold, in ps; `None` if not before
-    /// the next count.
+    /// Returns the time in ps until the estimate is at most the threshold; `None` if the next count
+    /// comes first.
     fn opens(&self) -> Option<u64> {
         let gather = self.plan.gather.as_ps();
         if !self.is_above(0) {
@@ -174,7 +174,8 @@ impl SelfTuned {
         if self.is_above(gather) {
             return None;
         }
-        // The estimate falls: full * gather - fall * after <= threshold / MILLIONTHS * gather.
+        // The estimate has fallen enough if full * gather - fall * after <= threshold / MILLIONTHS
+        // * gather.
         let fall = (i128::from(self.full_before) - i128::from(self.full)) * MILLIONTHS;
         let above = i128::from(self.full) * MILLIONTHS * i128::from(gather);
         let excess = above - self.scaled_threshold();

@@ -104,8 +104,8 @@ mod tests {
         Period { gathers: 3, bytes, full, has_throttled }
     }
 
-    /// Checks the table for 1,000 buffers, a threshold of 100, an increment of 10 and a decrement
-    /// of 40.
+    /// Checks the module's table for 1,000 buffers, a threshold of 100, an increment of 10 and a
+    /// decrement of 40.
     #[test]
     fn tuning_table_sets_the_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);
@@ -131,7 +131,6 @@ mod tests {
         assert_eq!(tuner.threshold(), 1_000_000_000);
     }
 
-    /// Checks a best period with 30 full buffers and a threshold of 100.
     #[test]
     fn throughput_far_below_best_restores_its_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);

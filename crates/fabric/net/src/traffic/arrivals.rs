@@ -11,7 +11,7 @@
 //! The load of a source is the fraction of link time that its payload takes: `interval = mean
 //! payload x byte time / load`.
 //!
-//! Invariants: times never decrease, and none precedes the start of the class.
+//! Invariants: arrival times never decrease, and never precede the start of the class.
 
 use super::on_off::{OnOffClock, PeriodPlan};
 use super::ticks::{Ticks, later, whole_ps};
@@ -36,7 +36,7 @@ pub enum Arrivals {
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
     /// Bursts: equal intervals in on periods, no messages in off periods. Period lengths are
-    /// exponential; the load is the mean over on and off periods.
+    /// exponentially distributed; the load is the mean over on and off periods.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ on-off = { on = "20 us", off = "80 us" } }"#))]
     OnOff(OnOff),
     /// Bursts whose period lengths follow a Pareto distribution: the combined traffic of many hosts
@@ -44,7 +44,7 @@ pub enum Arrivals {
     #[schemars(extend("x-source" = "Willinger, Taqqu, Sherman and Wilson 1997"))]
     #[schemars(extend("x-example" = r#"{ on-off-pareto = { on = "20 us", off = "80 us", shape = 1.5 } }"#))]
     OnOffPareto(OnOffPareto),
-    /// A message always waits to be sent. Takes no load.
+    /// A message always waits to be sent; `load` does not apply.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = "backlogged"
@@ -52,13 +52,13 @@ length = { fixed = "64 B" }"#))]
     Backlogged,
     /// Messages from a CSV file in time order, with the columns `created_ps`, `source`,
     /// `destination` and `payload_bytes` of the message table. The path is relative to the
-    /// scenario. Takes no load, length, destinations or hosts.
+    /// scenario. `load`, `length`, `destinations` and `hosts` do not apply.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = { schedule = "schedule.csv" }"#))]
     Schedule(FileName),
     /// A reply to each message of another class that is delivered to the host. Replies are created
-    /// only while their own class sends. Takes no load or destinations.
+    /// only while their own class sends. `load` and `destinations` do not apply.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 name = "replies"
@@ -98,8 +98,8 @@ pub struct OnOffPareto {
     pub on: Span,
     /// Mean length of an off period.
     pub off: Span,
-    /// Tail index, above 1: the probability of a period longer than x falls as x to the power of
-    /// minus this index.
+    /// Tail index, above 1: the probability of a period longer than x is proportional to x^-`shape`
+    /// for long periods.
     pub shape: f64,
 }
 
@@ -109,7 +109,7 @@ pub struct OnOffPareto {
 pub struct Reply {
     /// Name of the class whose messages receive replies.
     pub to: String,
-    /// Time from the delivery of a message to the creation of its reply. Default: none.
+    /// Time from the delivery of a message to the creation of its reply. Default: zero.
     #[serde(default)]
     pub think: Span,
 }
@@ -230,7 +230,7 @@ impl Clock {
         }
     }
 
-    /// Returns the next arrival before `stop`. A backlogged source has only a first arrival.
+    /// Returns the next arrival before `stop`.
     #[inline]
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let next = match self {
@@ -269,7 +269,8 @@ mod tests {
     #[test]
     fn constant_arrivals_start_at_the_phase_and_end_before_stop() {
         let constant = ArrivalPlan::Constant { load: 1.0, phase: Some(Span::from_ps(7)) };
-        // 1,000 + 7 + round(k x 10.4): k x 10.4 = 0, 10.4, 20.8, 31.2, 41.6.
+        // Expected times: start 1,000 + phase 7 + round(k x 10.4), with k x 10.4 = 0, 10.4, 20.8,
+        // 31.2, 41.6.
         assert_eq!(times(&constant, 10.4, 1_000, 1_049), [1_007, 1_017, 1_028, 1_038]);
         assert_eq!(times(&constant, 10.4, 1_000, 1_050), [1_007, 1_017, 1_028, 1_038, 1_049]);
         assert!(times(&constant, 10.4, 1_000, 1_007).is_empty());
@@ -292,7 +293,7 @@ mod tests {
         };
         let phases: Vec<u64> = (0..4_000).map(phase).collect();
         assert!(phases.iter().all(|phase| *phase < 1_000));
-        // Mean 499.5 with a standard error of 1000 / sqrt(12 x 4000) = 4.6.
+        // Expected: a mean of 499.5 with a standard error of 1000 / sqrt(12 x 4000) = 4.6.
         let mean = phases.iter().sum::<u64>() / 4_000;
         assert!((477..=522).contains(&mean), "{mean}");
     }
@@ -321,10 +322,10 @@ mod tests {
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     fn bernoulli_gaps_are_geometric_and_counts_binomial() {
-        // One cycle in four: p = 1/4, q = 3/4, over 400,000 cycles.
+        // Each of 400,000 cycles has a message with probability p = 1/4; q = 1 - p.
         let times = times(&bernoulli(8), 32.0, 0, 8 * 400_000);
         assert!(times.iter().all(|time| time.is_multiple_of(8)));
-        // Messages: n p = 100,000, with the variance n p q, a standard deviation of 274.
+        // Expected: n p = 100,000 messages (standard deviation sqrt(n p q) = 274).
         assert!(times.len().abs_diff(100_000) < 1_370, "{}", times.len());
         let gaps: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 8).collect();
         let count = gaps.len() as f64;
@@ -332,8 +333,8 @@ mod tests {
         for (k, p) in [(1, 0.25), (2, 0.1875), (3, 0.140_625), (8, 0.033_37)] {
             assert!((share(k) - p).abs() < 5.0 * (p / count).sqrt(), "{k}: {}", share(k));
         }
-        // Gaps have the mean 1 / p = 4 and the variance q / p^2 = 12. The variance has the standard
-        // error 12 sqrt((8 + p^2 / q) / n) = 0.11 (kurtosis 9 + p^2 / q).
+        // Expected: gaps with mean 1 / p = 4 and variance q / p^2 = 12. The standard error of the
+        // variance is 12 sqrt((8 + p^2 / q) / n) = 0.11 (kurtosis 9 + p^2 / q).
         let mean = gaps.iter().sum::<u64>() as f64 / count;
         assert!((mean - 4.0).abs() < 0.055, "{mean}");
         let off = |gap: &u64| *gap as f64 - mean;
@@ -343,7 +344,7 @@ mod tests {
 
     #[test]
     fn first_bernoulli_trial_is_at_the_start() {
-        // A quarter of 4,000 hosts should start at once: 1,000, with a standard deviation of 27.
+        // Expected: a quarter of 4,000 hosts start at once, 1,000 (standard deviation 27).
         let is_at_once = |host: &usize| {
             let stream = |purpose| Stream::new(1, &format!("h{host}"), purpose);
             let mut clock = Clock::new(&bernoulli(8), 32.0, Time::ZERO, stream);

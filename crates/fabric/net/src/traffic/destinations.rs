@@ -20,9 +20,9 @@ use std::sync::Arc;
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Destinations {
-    /// Every other reachable host with equal probability, including each port of a host with
-    /// several ports. The class's `hosts` limits the senders; `within = "class"` also limits the
-    /// destinations to these hosts.
+    /// Any other reachable host, all with equal probability; each port of a host with several ports
+    /// counts as a destination. The class's `hosts` limits the senders; `within = "class"` also
+    /// limits the destinations to these hosts.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     #[schemars(extend("x-example" = "{ uniform = { itself = true } }"))]
     Uniform(UniformPlaces),
@@ -75,8 +75,8 @@ pub enum Destinations {
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = "{ stencil = { dimensions = [4, 2, 2], diagonals = true } }"))]
     Stencil(StencilPlaces),
-    /// Each group of hosts sends to a group further on: in a dragonfly, the worst case of minimal
-    /// routing.
+    /// Each group of hosts sends to the group a fixed number of groups further on. In a dragonfly,
+    /// this is the worst case for minimal routing.
     #[schemars(extend("x-source" = "Kim et al. 2008, section 4.2; the same place in the group is ours"))]
     #[schemars(extend("x-example" = "{ group-shift = { group_size = 4, by = 1 } }"))]
     GroupShift(GroupPlaces),
@@ -86,7 +86,7 @@ pub enum Destinations {
     RandomPermutation(PermutationDraw),
     /// Destinations are weighted by a CSV file, whose first row names destinations and whose first
     /// column names sources. The path is relative to the scenario. A host whose row has twice the
-    /// mean sum offers twice the load.
+    /// mean row sum offers twice the load.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2"))]
     #[schemars(extend("x-example" = r#"{ matrix = "demand.csv" }"#))]
     Matrix(FileName),
@@ -96,7 +96,7 @@ pub enum Destinations {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformPlaces {
-    /// Whether a host is among its own destinations, with the probability of any other host.
+    /// Whether a host is among its own destinations, with the same probability as any other host.
     /// Messages to itself travel to its switch and back.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     pub itself: bool,
@@ -135,7 +135,7 @@ pub struct StencilPlaces {
     /// grid if each of its switches has equally many hosts, else one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
     /// Whether the grid wraps around; otherwise, hosts at an edge have fewer neighbours. Default:
-    /// as the cables of the fabric's own grid, and true on any other grid.
+    /// the same as the cables of the fabric's own grid; true for any other grid.
     pub wrap: Option<bool>,
 }
 
@@ -166,8 +166,8 @@ impl Default for GroupPlaces {
 pub struct HotSpot {
     /// Hot hosts, as names or patterns.
     pub hosts: Vec<String>,
-    /// Fraction of messages to hot hosts, in equal parts, above 0 and at most 1; the rest is
-    /// uniform.
+    /// Fraction of messages for the hot hosts, above 0 and at most 1; all hot hosts have equal
+    /// probability. The other messages go to uniformly drawn hosts.
     pub share: f64,
 }
 
@@ -284,7 +284,7 @@ mod tests {
     fn uniform_excludes_own_host_and_is_equal_elsewhere() {
         let count = counts(&DestinationPlan::Uniform(others(1..3)));
         assert_eq!((count[1], count[2]), (0, 0));
-        // Expected: 13,333 (standard deviation 94).
+        // Expected for each: 13,333 messages (standard deviation 94).
         for other in [0, 3, 4] {
             assert!(count[other].abs_diff(13_333) < 470, "{count:?}");
         }
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn uniform_including_own_host_is_equal() {
-        // Expected: 8,000 (standard deviation 80).
+        // Expected for each: 8,000 messages (standard deviation 80).
         let count = counts(&DestinationPlan::Uniform(others(1..1)));
         assert!(count.iter().all(|count| count.abs_diff(8_000) < 400), "{count:?}");
     }
@@ -302,8 +302,8 @@ mod tests {
         let hot = OtherHosts { among: [3, 4].map(EndpointId::new).into(), own: 0..0 };
         let plan = DestinationPlan::HotSpot { hot, share: 0.4, all: others(0..1) };
         let count = counts(&plan);
-        // Cold hosts receive 0.6 / 4 = 0.15, hot hosts 0.15 + 0.4 / 2 = 0.35: 6,000 and 14,000 of
-        // 40,000 messages, with standard deviations of 71 and 95.
+        // Expected: a cold host receives 0.6 / 4 = 0.15 of 40,000 messages, a hot host 0.15 + 0.4 /
+        // 2 = 0.35: 6,000 and 14,000 messages (standard deviations 71 and 95).
         assert_eq!(count[0], 0);
         for (cold, hot) in [(1, 3), (2, 4)] {
             assert!(count[cold].abs_diff(6_000) < 357, "{count:?}");

@@ -147,7 +147,7 @@ mod tests {
         (0..DRAWS).map(|_| plan.draw(&mut stream)).collect()
     }
 
-    /// Checks the mean of draws within 5 standard errors.
+    /// Checks that the mean of draws is within 5 standard errors of `mean`.
     fn assert_moments(plan: &LengthPlan, mean: f64, variance: f64) {
         assert!((plan.mean_bytes() - mean).abs() < 1e-9 * mean, "{plan:?}");
         let sample: f64 = drawn(plan).into_iter().map(f64::from).sum::<f64>() / f64::from(DRAWS);
@@ -158,16 +158,16 @@ mod tests {
     #[test]
     fn length_distributions_have_their_moments() {
         assert_moments(&LengthPlan::Fixed(512), 512.0, 0.0);
-        // Geometric distribution: variance m (m - 1).
+        // Geometric with mean m: variance m (m - 1).
         assert_moments(&LengthPlan::Exponential(90.0), 90.0, 90.0 * 89.0);
-        // 64 to 1024: 961 lengths, variance (961^2 - 1) / 12.
+        // Uniform from 64 to 1024: 961 lengths, variance (961^2 - 1) / 12.
         let uniform = LengthPlan::Uniform { from: 64, to: 1_024 };
         assert_moments(&uniform, 544.0, (961.0 * 961.0 - 1.0) / 12.0);
-        // 16 + 0.2 x 1008 = 217.6; variance 1008^2 x 0.2 x 0.8.
+        // Bimodal: mean 16 + 0.2 x 1008 = 217.6, variance 1008^2 x 0.2 x 0.8.
         let bimodal = LengthPlan::Bimodal { short: 16, long: 1_024, long_share: 0.2 };
         assert_moments(&bimodal, 217.6, 1_008.0 * 1_008.0 * 0.16);
-        // (64 x 7 + 512 x 2 + 4096 x 1) / 10 = 556.8; mean square 64^2 x 0.7 + 512^2 x 0.2 + 4096^2
-        // x 0.1.
+        // Empirical: mean (64 x 7 + 512 x 2 + 4096 x 1) / 10 = 556.8, mean square 64^2 x 0.7 +
+        // 512^2 x 0.2 + 4096^2 x 0.1.
         let weighted = Weighted::new([(64, 7.0), (512, 2.0), (4_096, 1.0)]).unwrap();
         let square = 4_096.0 * 0.7 + 262_144.0 * 0.2 + 16_777_216.0 * 0.1;
         let empirical = LengthPlan::Empirical(Arc::new(weighted));
@@ -178,7 +178,7 @@ mod tests {
     fn uniform_lengths_include_both_bounds() {
         let lengths = drawn(&LengthPlan::Uniform { from: 3, to: 6 });
         for bytes in 3..=6 {
-            // Expected: 25,000 (standard deviation 137).
+            // Expected: 25,000 messages (standard deviation 137).
             let count = lengths.iter().filter(|length| **length == bytes).count();
             assert!(count.abs_diff(25_000) < 685, "{count} of {bytes} bytes");
         }

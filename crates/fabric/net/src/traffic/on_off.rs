@@ -10,7 +10,7 @@
 //! the combined traffic of many sources self-similar (Willinger, Taqqu, Sherman and Wilson,
 //! "Self-similarity through high-variability", IEEE/ACM ToN 5(1), 1997). Since the clock continues
 //! after an off period, the mean load is exact even with short periods. A source starts in its
-//! stationary state: on with probability on / (on + off), with the remainder of a period in
+//! stationary state: on with probability on / (on + off), for the remainder of a period in
 //! progress.
 //!
 //! Invariant: messages are created only within on periods, including their starts.
@@ -159,7 +159,7 @@ impl OnOffClock {
         Self { plan, ticks, stream: periods, on_begins, on_ps: whole_ps(on_ps), elapsed_ps: 0 }
     }
 
-    /// Returns the next arrival; `None` if its on period starts at `stop` or later.
+    /// Returns the next arrival; `None` if its on period starts at or after `stop`.
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let due_ps = self.ticks.next();
         while due_ps - self.elapsed_ps >= self.on_ps {
@@ -214,17 +214,17 @@ mod tests {
             on_ps: 25,
             elapsed_ps: 0,
         };
-        // On in [100, 125), [165, 190), [230, 255), [295, 320). On-times: 5, 15 | 25, 35, 45 | 55,
-        // 65 | 75, 85, 95. The arrival at on-time 25, the end of the first period, belongs to the
-        // second.
+        // On periods: [100, 125), [165, 190), [230, 255), [295, 320). Arrivals in on-time: 5, 15 |
+        // 25, 35, 45 | 55, 65 | 75, 85, 95. The arrival at on-time 25, the end of the first period,
+        // belongs to the second.
         let expected = [105, 115, 165, 175, 185, 235, 245, 295, 305, 315];
         assert_eq!(instants(clock, 320), expected);
     }
 
     #[test]
     fn long_on_off_run_has_the_mean_load() {
-        // One message per microsecond of on-time, on for 20 of 100 us: 2 s of 10 s, with a standard
-        // deviation of 7.2 ms by renewal theory.
+        // A source creates one message per microsecond of on-time, and is on for 20 of 100 us: 2 s
+        // of 10 s, with a standard deviation of 7.2 ms by renewal theory.
         let plan = plan(20_000, 80_000, PeriodLaw::Exponential);
         let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
         let count = instants(clock, 10_000_000_000_000).len();
@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn load_error_matches_alternating_renewal_theory() {
-        // On for 20 of 100 us, 10 s: sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.155 ms of 2 s.
+        // In 10 s, a source is on for 2 s (20 of 100 us), with a standard deviation of sqrt(2 (20 x
+        // 80)^2 / 100^3 us x 10 s) = 7.155 ms.
         let exponential = plan(20_000, 80_000, PeriodLaw::Exponential);
         let error = exponential.load_error(Span::from_ps(10_000_000_000_000));
         assert!((error - 0.003_577_7).abs() < 1e-6, "{error}");
@@ -244,7 +245,8 @@ mod tests {
 
     #[test]
     fn load_error_matches_the_spread_of_many_sources() {
-        // The spread over 4,000 sources is known to 1.1 %, and less precisely with heavy tails.
+        // The standard deviation over 4,000 sources has a standard error of 1.1 %, and more with
+        // heavy tails.
         for (law, tolerance) in [
             (PeriodLaw::Exponential, 0.05),
             (PeriodLaw::Pareto { shape: 1.5 }, 0.25),
@@ -301,9 +303,9 @@ mod tests {
             assert_tail(|stream| law.draw(1.0, stream), x, libm::exp(-x));
             assert_tail(|stream| law.draw_rest(1.0, stream), x, libm::exp(-x));
         }
-        // With mean 3 and shape 1.5, no period is below 1, and a fraction x^-1.5 exceeds x. A
-        // fraction x / 3 of remainders is below x if x is at most 1; otherwise a fraction x^-0.5 /
-        // 1.5 exceeds x.
+        // Mean 3 and shape 1.5: no period is below 1, and a fraction x^-1.5 of periods exceeds x.
+        // For remainders, a fraction x / 3 is below x if x is at most 1; otherwise, a fraction
+        // x^-0.5 / 1.5 exceeds x.
         let law = PeriodLaw::Pareto { shape: 1.5 };
         let mut stream = stream("least")(Purpose::Arrival);
         assert!((0..100_000).all(|_| law.draw(3.0, &mut stream) >= 1.0));

@@ -47,7 +47,7 @@ pub struct PlacesError {
 }
 
 impl Permutation {
-    /// Checks that the permutation exists on `places` indices, at least 1.
+    /// Checks that the permutation exists on `places` indices; `places` must be at least 1.
     pub fn check(self, places: usize) -> Result<(), PlacesError> {
         let (kind, below, above) = match self {
             Self::Transpose => {
@@ -149,7 +149,7 @@ impl Stencil {
     /// memory are proportional to the number of neighbours.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        // Partial cells reached up to this dimension, and whether any step was taken.
+        // Cells reached by steps in the dimensions so far, each with whether any step was taken.
         let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
             let size = self.dimensions[dimension];
@@ -204,8 +204,8 @@ pub fn group_target(group: usize, by: i64, groups: usize) -> usize {
     usize::try_from(sum.rem_euclid(modulus)).expect("below the number of groups")
 }
 
-/// Returns a random permutation without fixed points, each with equal probability. It depends only
-/// on the arguments. A single index stays fixed.
+/// Returns a random permutation without fixed points, drawn uniformly. It depends only on the
+/// arguments. A single index stays fixed.
 pub fn derangement(seed: u64, class: &str, places: usize) -> Vec<usize> {
     let mut stream = Stream::new(seed, class, Purpose::Permutation);
     let mut targets: Vec<usize> = (0..places).collect();
@@ -226,7 +226,6 @@ mod tests {
 
     #[test]
     fn permutations_of_16_match_hand_computed_tables() {
-        // Bits d3 d2 d1 d0 were written out and rotated by hand.
         assert_eq!(
             table(Permutation::Transpose, 16),
             [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
@@ -270,7 +269,8 @@ mod tests {
         assert_eq!(GridShift::Tornado.apply(6 * 8 + 7, &torus), 8 + 2);
         assert_eq!(GridShift::Neighbour.apply(0, &torus), 9);
         assert_eq!(GridShift::Neighbour.apply(63, &torus), 0);
-        // (1, 2) of 2 x 3 cells to (1, 0) and (0, 0); tornado shifts sizes 2 and 3 by 0 and 1.
+        // Cell (1, 2) of 2 x 3 cells: tornado shifts by 0 and 1, to (1, 0); neighbour by 1 and 1,
+        // to (0, 0).
         assert_eq!(GridShift::Tornado.apply(5, &[2, 3]), 3);
         assert_eq!(GridShift::Neighbour.apply(5, &[2, 3]), 0);
     }
@@ -309,7 +309,6 @@ mod tests {
                 }
             }
         }
-        // 17 squares, and 9 powers of two for each of the other four permutations.
         assert_eq!(seen, 17 + 4 * 9);
     }
 
@@ -351,7 +350,8 @@ mod tests {
 
     #[test]
     fn stencil_neighbour_counts_match_the_formula() {
-        // In three dimensions: 6 neighbours, or 27 - 1 with diagonals; at a corner 3, or 8 - 1.
+        // In three dimensions, a cell has 6 neighbours, or 27 - 1 with diagonals; a corner has 3,
+        // or 8 - 1.
         for (wraps, diagonals, expected) in
             [(true, false, 6), (true, true, 26), (false, false, 3), (false, true, 7)]
         {
@@ -368,7 +368,7 @@ mod tests {
         let thin = stencil(&sizes, true, true);
         assert_eq!(thin.neighbours(5), [4, 6]);
         assert_eq!(thin.neighbour_count(5), 2);
-        // In a hypercube of twelve dimensions, every other cell is a neighbour.
+        // In a hypercube of twelve dimensions, all other cells are neighbours.
         let cube = stencil(&[2; 12], true, true);
         assert_eq!(cube.neighbour_count(0), 4_095);
         assert!((0..4_096).all(|cell| cube.neighbours(cell).len() == 4_095));

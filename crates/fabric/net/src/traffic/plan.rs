@@ -116,8 +116,7 @@ impl SourcePlan {
 }
 
 /// Origin of a source's messages.
-///
-/// Bounds, checks and estimates of `lab` and `engine` match all variants without a wildcard: a new
+/// Bounds, checks and estimates in `lab` and `engine` match all variants without a wildcard: a new
 /// variant must state its lengths, destinations, rate and random draws.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePlan {
@@ -127,7 +126,7 @@ pub enum MessagePlan {
     Scheduled(Arc<[Scheduled]>),
     /// One reply to the sender of each delivered message of another class.
     Replies(ReplyPlan),
-    /// Stream; a host may have many streams in a class.
+    /// Frames or messages of a stream.
     Stream(StreamPlan),
 }
 

@@ -10,9 +10,9 @@ use gingham_topology::EndpointId;
 pub const STREAM_BYTES: u64 =
     (size_of::<SourcePlan>() + size_of::<Source>() + size_of::<StreamSender>() + 800) as u64;
 
-/// Traffic of one class at one endpoint. Messages are created only by [`Self::due`], at the times
-/// of [`Self::next_at`], which [`Self::resume`] changes, and at the times that [`Self::started`]
-/// and [`Self::delivered`] return.
+/// Traffic of one class at one endpoint. Only [`Self::due`] creates messages: at the times of
+/// [`Self::next_at`], which [`Self::resume`] changes, and at the times returned by
+/// [`Self::started`] and [`Self::delivered`].
 #[derive(Clone, Debug)]
 pub struct Source {
     class: ClassId,
@@ -78,13 +78,13 @@ impl Source {
     }
 
     /// Handles the start of a message of the class at this endpoint: its first flit on the cable,
-    /// or its acceptance if it needs a credit. Returns the time of a message that becomes due,
+    /// or its acceptance if it needs a credit. Returns the time when another message becomes due,
     /// `now` or later.
     pub fn started(&mut self, now: Time) -> Option<Time> {
         self.workload.started(now)
     }
 
-    /// Handles the delivery of a message of the awaited class. Returns the time of a message that
+    /// Handles the delivery of a message of the awaited class. Returns the time when a message
     /// becomes due.
     pub fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
         self.workload.delivered(message, now)
@@ -106,7 +106,7 @@ impl Source {
     }
 
     /// Starts the clock of an admitted stream: its next message is due at `now`, and later messages
-    /// are delayed equally. Panics if the source is not a stream.
+    /// have the same delay. Panics if the source is not a stream.
     pub fn resume(&mut self, now: Time) {
         self.workload.resume(now);
     }

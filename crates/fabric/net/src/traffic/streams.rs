@@ -9,7 +9,6 @@
 //!
 //! Each stream is a separate flow ([`StreamId`]); a host may have many streams in a class. A frame
 //! is segmented into messages of equal payload, except that the last message carries the remainder.
-//! An on-off stream sends messages without frames.
 //!
 //! Source: Yum et al. 2002, sections 5.2 and 6.2 (frames of 16,666 B on average, 30 per second, in
 //! messages of 640 B); spread frames and the deviation: Yum, Kim and Das, "MediaWorm", HPCA 2000.

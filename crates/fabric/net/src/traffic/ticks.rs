@@ -33,15 +33,14 @@ impl Ticks {
     }
 }
 
-/// Adds `ps` to a time; saturates at the last possible time.
 pub(super) fn later(time: Time, ps: u64) -> Time {
     Time::from_ps(time.as_ps().saturating_add(ps))
 }
 
 #[inline]
 pub(super) fn whole_ps(ps: f64) -> u64 {
-    // Processors convert to signed integers in one instruction. Signed and unsigned conversions
-    // both saturate beyond the bound.
+    // Conversion to a signed integer takes one instruction. Signed and unsigned conversions both
+    // saturate beyond the bound.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "non-negative; what is beyond 63 bits saturates past the end of any run"

@@ -14,10 +14,9 @@
 //! messages due by clocks precede messages due by earlier notifications. Lost messages cause no
 //! notification: a transport detects a loss by a time-out.
 //!
-//! Workloads at a source and at a destination share no state.
-//!
-//! A new workload needs a file here, a variant of [`AnyWorkload`] and a variant of [`MessagePlan`].
-//! The compiler then lists the bounds, checks and estimates that must cover the new variant.
+//! A new workload needs a file in this folder, a variant of [`AnyWorkload`] and a variant of
+//! [`MessagePlan`]. The compiler then lists the bounds, checks and estimates that must cover the
+//! new variant.
 
 mod drawn;
 mod replies;
@@ -109,7 +108,7 @@ impl AnyWorkload {
         }
     }
 
-    /// Returns the next time of the workload's clock; avoids a dynamic call for drawn messages.
+    /// Avoids a dynamic call for drawn messages.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         match self {

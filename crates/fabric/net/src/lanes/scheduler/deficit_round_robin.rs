@@ -1,5 +1,4 @@
-//! Deficit round robin: a quantum of bytes per turn; an unused remainder is saved for the next
-//! turn.
+//! Deficit round robin over lanes.
 
 use super::{DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, quanta_of, with_quantum};
 use gingham_kernel::Bytes;

@@ -1,5 +1,4 @@
-//! Priority weighted round robin: weighted round robin within the highest level. Lower levels have
-//! a bounded waiting time.
+//! Weighted round robin over the lanes of the highest priority level.
 
 use super::{
     DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, levels_of, one_a_lane, shares_of,

@@ -1,4 +1,4 @@
-//! Round-robin scheduling.
+//! Round robin over lanes.
 
 use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler};
 use schemars::JsonSchema;

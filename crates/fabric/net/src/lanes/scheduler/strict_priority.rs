@@ -1,4 +1,4 @@
-//! Strict priority: the highest level first, round robin among its lanes.
+//! Strict priority of lanes.
 
 use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, levels_of};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Surplus round robin: a quantum of bytes per turn that the last flit or packet may exceed.
+//! Surplus round robin over lanes.
 
 use super::{
     DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, WEIGHT_BYTES, quanta_of,

@@ -1,4 +1,4 @@
-//! VirtualClock scheduling, which emulates a separate channel for each lane.
+//! VirtualClock scheduling of lanes.
 
 use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, one_a_lane};
 use gingham_kernel::Rate;

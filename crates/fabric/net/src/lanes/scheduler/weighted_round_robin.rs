@@ -1,4 +1,4 @@
-//! Weighted round robin: a number of flits or packets per turn.
+//! Weighted round robin over lanes.
 
 use super::{
     DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, one_a_lane, shares_of, with_weight,

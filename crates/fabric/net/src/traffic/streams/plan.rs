@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub struct StreamPlan {
     /// Destination endpoint.
     pub destination: EndpointId,
-    /// Index of the stream at its host within its class; part of the name of its random number
-    /// streams.
+    /// Index among the streams of the same host and class, also part of the names of its random
+    /// number streams.
     pub number: u32,
     /// Traffic, shared by all streams of a class.
     pub data: Arc<DataPlan>,
@@ -25,8 +25,8 @@ pub struct StreamPlan {
     pub lifetime: Option<Span>,
     /// Requested rate as a multiple of the mean rate.
     pub solicits: f64,
-    /// Probability that the application crashes: it sends nothing from a random time on, and marks
-    /// no message as its last.
+    /// Probability that the application crashes: from a random time on it sends nothing, without
+    /// having marked a last message.
     pub crashes: f64,
 }
 
@@ -127,7 +127,7 @@ pub struct OnOffStream {
 /// Measurement of frame deadlines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeadlinePlan {
-    /// Number of frames at the start of each stream that are not counted.
+    /// Number of initial frames of each stream that are not counted.
     pub warm_up_frames: u32,
     /// Permitted lateness relative to a fixed clock.
     pub slack: Span,
@@ -142,8 +142,8 @@ impl DataPlan {
         }
     }
 
-    /// Returns the usual silence between messages: the frame interval if sent at once, the mean
-    /// message interval if spread, or the mean off period.
+    /// Returns the usual time without messages: the frame interval if a frame's messages are sent
+    /// at once, the mean message interval if they are spread, or the mean off period.
     pub fn silence(&self) -> Span {
         match self {
             Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,

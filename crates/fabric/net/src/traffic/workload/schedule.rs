@@ -1,4 +1,4 @@
-//! Messages of a list, up to the first outside the sending period of the class.
+//! Messages from a list, up to the first one outside the sending period of the class.
 
 use super::{Start, Workload};
 use crate::traffic::{Draft, Scheduled};

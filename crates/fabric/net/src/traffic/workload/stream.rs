@@ -23,7 +23,7 @@ pub(in crate::traffic) struct StreamSender {
     stream: StreamId,
     plan: StreamPlan,
     cursor: Cursor,
-    /// Next message, with its time before the delay by admission control.
+    /// Next message. Its time excludes the delay by admission control.
     ahead: Option<Ahead>,
     held: Span,
     is_suspended: bool,
@@ -49,7 +49,7 @@ struct Frames {
     next: Time,
     end: Time,
     begun: u32,
-    /// Random number stream for frame sizes, and index of the next frame in a trace.
+    /// Random number stream for frame sizes.
     sizes: Stream,
     place: usize,
     began: Time,
@@ -154,7 +154,7 @@ impl Workload for StreamSender {
     }
 }
 
-/// Draws the time of the application's crash within the stream's lifetime; `None` without a crash.
+/// Draws the crash time of the application; `None` without a crash.
 pub(in crate::traffic) fn application_crash(
     plan: &Plan,
     class: ClassId,

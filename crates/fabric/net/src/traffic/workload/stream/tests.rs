@@ -74,7 +74,7 @@ fn frame_messages_are_spread_over_the_interval() {
 
 #[test]
 fn stream_has_whole_frames_and_flags_its_last_message() {
-    // Frames from 1,050 to 2,050 ps and on to 3,050 ps.
+    // The first frame lasts from 1,050 to 2,050 ps, the second until 3,050 ps.
     let ends = [
         (plan(trace(&[150], 0, Spread::Even), Some(2_000)), Time::MAX),
         (plan(trace(&[150], 0, Spread::Even), Some(2_999)), Time::MAX),
@@ -106,7 +106,7 @@ fn on_off_stream_has_no_frames_but_a_last_message() {
     assert!((data.bytes_per_ps() - 0.048).abs() < 1e-12);
     let plan = plan(data, Some(100_000));
     let found = rows(&plan, Time::MAX, 10_000);
-    // Expected: 600 messages, within the 3 messages of one period.
+    // Expected: 600 messages, plus or minus the 3 messages of one on period.
     assert!(found.len().abs_diff(600) <= 3, "{}", found.len());
     assert!(found.iter().all(|(_, bytes, frame, _)| *bytes == 8 && frame.is_none()));
     let last = found.iter().filter(|(_, _, _, is_last)| *is_last).count();
@@ -127,7 +127,7 @@ fn normal_frame_sizes_have_their_mean_and_deviation() {
     let found = rows(&plan(data, None), Time::MAX, 40_000);
     let sizes: Vec<f64> = found.iter().map(|(_, bytes, _, _)| f64::from(*bytes)).collect();
     let mean = sizes.iter().sum::<f64>() / 40_000.0;
-    // Standard errors: 3,333 / 200 = 17 and 3,333 / sqrt(80,000) = 12.
+    // Standard errors: 3,333 / 200 = 17 of the mean, 3,333 / sqrt(80,000) = 12 of the deviation.
     assert!((mean - 16_666.0).abs() < 85.0, "{mean}");
     let square = sizes.iter().map(|size| (size - mean) * (size - mean)).sum::<f64>() / 40_000.0;
     assert!((square.sqrt() - 3_333.0).abs() < 60.0, "{}", square.sqrt());
@@ -137,7 +137,8 @@ fn normal_frame_sizes_have_their_mean_and_deviation() {
 fn mean_frame_size_is_that_of_a_clamped_normal_distribution() {
     let mean = |mean, deviation| FrameSizes::Normal { mean, deviation }.mean_bytes();
     assert!((mean(16_666.0, 3_333.0) - 16_666.0).abs() < 0.01);
-    // Half of all values are 1; the others exceed 1 by 10 / sqrt(2 pi), averaged over all values.
+    // Half of the values become 1. The others exceed 1 by 10 / sqrt(2 pi), averaged over all
+    // values.
     assert!((mean(1.0, 10.0) - (1.0 + 10.0 * 0.398_942_28)).abs() < 1e-6);
     assert!((mean(20.0, 0.0) - 20.0).abs() < 1e-12);
 }
