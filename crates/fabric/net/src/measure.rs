@@ -12,9 +12,8 @@
 //! end. [`RunReport`] provides the results: means with 95 % confidence intervals ([`Estimate`]),
 //! percentiles, time series and samples. Specification: `docs/concepts/measurement.md`.
 //!
-//! Invariants: every section boundary is a slice boundary. The window starts and ends at section
-//! boundaries or at the end of the run. Merging slices preserves sums. Memory does not grow with
-//! the length of the run.
+//! Invariants: the window starts and ends at section boundaries or at the end of the run. Merging
+//! slices preserves sums. Memory does not grow with the length of the run.
 
 mod channels;
 mod class;

@@ -66,8 +66,8 @@ impl Plan {
         ChannelId::first(self.channels.len()).map(is_watched).collect()
     }
 
-    /// Returns, for whole-packet switching, the number of buffer blocks of the run's longest packet
-    /// by lane, at most the buffer size.
+    /// Returns, for whole-packet switching, the number of buffer blocks that the run's longest
+    /// packet needs, by lane and at most the buffer size.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
         let of_class = |class: &ClassPlan| {
             let messages = class.sources.iter().map(|source| *source.payload_bytes().end());

@@ -17,7 +17,7 @@ impl<'a> PathCache<'a> {
     }
 
     /// Returns whether a packet has yet to traverse a channel on its path, or on any possible path
-    /// before its path is chosen.
+    /// until its path is chosen.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
         let undecided = plan.routing.path_ids().filter(|_| waiter.path_id.is_none());

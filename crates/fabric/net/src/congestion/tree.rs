@@ -126,8 +126,8 @@ impl<'a> Stand<'a> {
         Self { waiters, branches, onward, behind }
     }
 
-    /// Adds the trees whose roots the branches in `left` lead to, and removes these branches from
-    /// `left`.
+    /// Adds each tree whose root is reachable from branches in `left`, and removes these branches
+    /// from `left`.
     fn add_rooted(
         &self,
         plan: &Plan,

@@ -35,7 +35,7 @@ pub enum Allocator {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Islip {
-    /// Iterations of grant and accept per cycle.
+    /// Number of grant-and-accept iterations per cycle.
     pub iterations: u32,
 }
 
@@ -82,8 +82,8 @@ impl Allocator {
         matches!(self, Self::SeparableInputFirst)
     }
 
-    /// Returns whether an input first chooses an output by round robin, and then a lane to that
-    /// output.
+    /// Returns whether an input first chooses an output by round robin, and then a lane with a flit
+    /// for that output.
     pub const fn takes_outputs_in_turn(self) -> bool {
         !matches!(self, Self::Maximal)
     }

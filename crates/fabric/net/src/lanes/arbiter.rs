@@ -62,7 +62,6 @@ struct Vls {
 struct VlTurns {
     served: LaneSet,
     lanes_per_vl: u8,
-    /// Last served lane of each VL.
     last: [Option<u8>; PLACES],
 }
 

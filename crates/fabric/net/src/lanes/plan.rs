@@ -91,8 +91,8 @@ pub struct PipelinePlan {
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others use wormhole switching.
     pub cut_through: LaneSet,
-    /// Pipelined cycles, with one flit per cycle, from a flit's arrival at a switch to the lane
-    /// buffer.
+    /// Number of cycles from a flit's arrival at a switch to its lane buffer, pipelined with one
+    /// flit per cycle.
     pub pipeline_cycles: u32,
     /// Routing time in cycles (stage 2).
     pub routing_cycles: u32,
@@ -100,11 +100,11 @@ pub struct PipelinePlan {
     pub credit_delay_cycles: Option<u32>,
     /// Earliest time to grant an output lane again.
     pub reallocation: Reallocation,
-    /// Allocator that matches heads with output lanes.
+    /// Allocator of output lanes.
     pub vc_allocator: VcAllocator,
     /// Sharing of the crossbar among lanes.
     pub crossbar: Crossbar,
-    /// Allocator that matches inputs with outputs of a multiplexed crossbar.
+    /// Allocator of a multiplexed crossbar.
     pub allocator: Allocator,
     /// Number of paths from an input port into a multiplexed crossbar, each with one flit per
     /// cycle. Lane `l` uses path `l mod input_speedup`.

@@ -13,8 +13,8 @@
 //! packets waits for. A departing packet occupies its buffer until its tail has left, and can no
 //! longer be marked.
 //!
-//! Source: Santos et al. 2002, section IV. Ours: triggers are evaluated once a head was read, after
-//! all starts at that time; the definition of a full buffer.
+//! Source: Santos et al. 2002, section IV. Ours: triggers are evaluated at the times of head reads,
+//! after all starts; the definition of a full buffer.
 //!
 //! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 
@@ -42,7 +42,7 @@ impl Buffered {
 
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// `cnt1`: packets whose heads were read and that have not started.
+    /// `cnt1`: number of packets whose heads were read, but that have not started.
     waiting: u32,
     busy_until: Time,
     /// `cnt2`: number of packets still to be marked.
@@ -164,8 +164,7 @@ impl Congestion {
         blocks
     }
 
-    /// Returns whether another packet of this length would not fit, or the configured fill level is
-    /// reached.
+    /// Returns whether no packet of this length would fit, or the configured fill level is reached.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),

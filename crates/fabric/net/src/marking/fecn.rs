@@ -9,7 +9,7 @@
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
 //! OpenSM. The annex leaves thresholds to vendors. Ours: the limit in sixteenths of the lane's
-//! input buffer, evaluation once a head was read, and marking at regular intervals, not at random.
+//! input buffer, evaluation when a head is read, and marking at regular intervals, not at random.
 //!
 //! Invariant: no packet is marked at an output without waiting packets.
 
@@ -95,9 +95,7 @@ impl Policy for Fecn {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Free,
-    /// The output lane is congested and can send.
     Root,
-    /// The output lane is congested and cannot send.
     Victim,
 }
 

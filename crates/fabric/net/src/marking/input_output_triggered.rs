@@ -17,8 +17,8 @@ pub struct InputOutputTriggered {
     /// 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: a buffer is full
-    /// if a packet as long as the last one would not fit.
+    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
+    /// another packet of the last one's length.
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels and packet counts. Default: no averaging.
     pub average: Option<Span>,

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
-    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: a buffer is full
-    /// if a packet as long as the last one would not fit.
+    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
+    /// another packet of the last one's length.
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels. Default: no averaging.
     pub average: Option<Span>,

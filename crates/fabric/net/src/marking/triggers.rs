@@ -42,9 +42,9 @@ pub struct Triggers {
     /// Minimum fill level of a full buffer; with `None`, a buffer is full if another packet does
     /// not fit.
     pub fill: Option<Bytes>,
-    /// Number of packets waiting for an output that must be exceeded for its trigger.
+    /// Maximum number of packets waiting for an output without a trigger.
     pub threshold: Option<u32>,
-    /// Busy fraction of an output that must be exceeded for its trigger.
+    /// Maximum busy fraction of an output without a trigger.
     pub utilisation: Option<f64>,
     /// Averaging time of fill levels, packet counts and busy fractions; `None` without averaging.
     pub average: Option<Span>,

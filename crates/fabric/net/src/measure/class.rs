@@ -8,7 +8,7 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Number of slices per value of MSER-5's latency series: five, as in its batches *(ours)*.
+/// Number of slices per value of the latency series for MSER-5: five, as in its batches *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]

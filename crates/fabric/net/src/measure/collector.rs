@@ -10,10 +10,11 @@
 //! without them would be too low. If such a rule is met, the window ends with the last followed
 //! section. Stop rules based on accepted load use all completed sections.
 //!
-//! The interval width is tested each time the length of the run has doubled. The window closes once
-//! the interval is narrow enough in two consecutive tests, with at least 1,000 messages. More
-//! frequent tests would end the run as soon as the interval happens to be too narrow (Law,
-//! "Simulation Modeling and Analysis", section 9.5.3; figures: `docs/concepts/measurement.md`).
+//! The width of the confidence interval is tested each time the length of the run has doubled. The
+//! window closes once the interval is narrow enough in two consecutive tests, with at least 1,000
+//! messages. More frequent tests would end the run as soon as the interval happens to be narrow
+//! (Law, "Simulation Modeling and Analysis", section 9.5.3; figures:
+//! `docs/concepts/measurement.md`).
 
 use super::ChannelCount;
 use super::channels::ChannelCollector;
@@ -229,7 +230,7 @@ impl Collector {
     }
 
     /// Counts a period during which a flow with data to send was held back. A period may be
-    /// reported in several parts, before it has ended.
+    /// reported in several parts, even before it ends.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -255,7 +256,7 @@ impl Collector {
         self.marked_packets[class.index()][trigger as usize]
     }
 
-    /// Counts the refused posts of a message, which the adapter has now accepted.
+    /// Counts the refused attempts to post a message that the adapter has now accepted.
     pub fn on_refused(&mut self, class: ClassId, posts: u64) {
         self.refused_posts[class.index()] += posts;
     }
@@ -294,7 +295,7 @@ impl Collector {
         self.trees.add(time, trees);
     }
 
-    /// Returns the congestion trees found.
+    /// Returns the statistics of the congestion trees found so far.
     pub fn trees(&self) -> &Trees {
         &self.trees
     }
@@ -333,9 +334,9 @@ impl Collector {
         self.closed.is_some() && self.followed_left == 0
     }
 
-    /// Marks the workload as finished if every message of the run was created before the end of the
-    /// closed window. The window then ends with the section of the last delivery, and starts at
-    /// time zero unless the plan sets the warm-up. Must be called after all events.
+    /// Marks the workload as finished if every message was created before the end of the closed
+    /// window. The window then ends with the section of the last delivery, and starts at time zero
+    /// unless the plan sets the warm-up. Must be called after all events.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
         let slices = closed * SLICES_PER_SECTION;
@@ -357,8 +358,8 @@ impl Collector {
         self.last_delivery
     }
 
-    /// Returns the results over all completed sections, or over those up to the end of a closed
-    /// window.
+    /// Returns the results over all completed sections; once the window is closed, over the
+    /// sections up to its end.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }

@@ -7,7 +7,7 @@
 //!   step  |         0         |         1         |     mean and maximum at the end of each
 //! ```
 //!
-//! Two merged slices keep the state at the end of the second slice.
+//! A merged slice keeps the state at the end of its second half.
 //!
 //! Invariant: a step depends only on each host's state at the end of the step, not on the order of
 //! reports.
@@ -194,7 +194,6 @@ mod tests {
 
     #[test]
     fn merged_slice_has_the_state_at_its_end() {
-        // Each slice is 100 ps long.
         let mut collector = collector(None);
         for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
             note(&mut collector, 0, 100 * slice + 50, coefficient, false);

@@ -44,9 +44,9 @@ pub struct ChannelCount {
     /// Stopped time of the sender in ps: from STOP to GO, while any lane is paused, or while a
     /// packet is ready but lacks credits.
     pub stopped_ps: u64,
-    /// Time integral of the number of flits in the receiver's input buffer, from a flit's arrival
-    /// until its transmission on the next channel starts or the switch strips it. Zero without a
-    /// buffer.
+    /// Time integral of the number of flits in the receiver's input buffer. A flit counts from its
+    /// arrival until its transmission on the next channel starts, or until it is stripped. Zero
+    /// without a buffer.
     pub occupancy_flit_ps: u128,
 }
 

@@ -12,8 +12,8 @@
 //! time.
 //!
 //! Invariants: merging sections preserves sums. Only non-zero sums are kept, 16 bytes each, at most
-//! seven per section. A flow thus uses at most about 7 KiB; a followed flow uses at most another
-//! 112 bytes for each step with activity.
+//! seven per section. A flow thus uses at most about 7 KiB, and a followed flow another 112 bytes
+//! for each active step.
 
 mod report;
 mod sum;

@@ -5,9 +5,9 @@
 //!   the 65th starts: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
 //! ```
 //!
-//! The initial slice width is `ceil(time / (1,024 x 2^k))`, with the length of the run `time` and
-//! the smallest `k` for a width of at most 2^20 ps (about a microsecond). After `k` doublings, 64
-//! sections cover the run; the last section may be short.
+//! The initial slice width is `ceil(time / (1,024 x 2^k))`, where `time` is the length of the run
+//! and `k` the smallest number that keeps the width at or below 2^20 ps (about a microsecond).
+//! After `k` doublings, 64 sections cover the run; the last section may be short.
 
 use gingham_kernel::{Span, Time};
 

@@ -24,8 +24,8 @@ pub struct Percentile {
     pub high: Option<Span>,
 }
 
-/// Computes a percentile; `None` for fewer messages than `1 / (1 - share)`. The percentile has no
-/// interval if `sections` is empty.
+/// Computes a percentile, without an interval if `sections` is empty; `None` for fewer messages
+/// than `1 / (1 - share)`.
 pub(super) fn percentile(
     merged: &Merged,
     sections: &[Latencies],

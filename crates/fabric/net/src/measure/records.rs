@@ -21,8 +21,8 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,
-    /// All deliveries so far; in a sampled run, replaced by `sample` once they exceed the sample
-    /// size.
+    /// All deliveries so far; in a sampled run, replaced by `sample` once their number exceeds the
+    /// sample size.
     all: Vec<Delivery>,
     sample: BinaryHeap<Sampled>,
     sample_size: usize,

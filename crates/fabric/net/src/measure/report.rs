@@ -104,8 +104,8 @@ impl<'a> RunReport<'a> {
         self.window_from(self.beginnings.run)
     }
 
-    /// Returns the window of a class, which differs from [`Self::window`] only without a steady
-    /// state.
+    /// Returns the window of a class, which differs from [`Self::window`] only if the class reaches
+    /// no steady state.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
     }
@@ -166,8 +166,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns the latency percentiles for the given fractions of messages (0.99 for the 99th
-    /// percentile); `None` for fewer messages than `1 / (1 - share)`.
+    /// Returns the latency percentiles at `shares` (0.99 for the 99th percentile); `None` for fewer
+    /// messages than `1 / (1 - share)`.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);

@@ -78,7 +78,7 @@ impl Samples {
 impl RunReport<'_> {
     /// Returns the series of the followed channels, in plan order, up to the end of the window or
     /// the last sample, with steps as in [`Self::series`]. A flit counts entirely in the step of
-    /// its start, so the utilisation of a step may exceed 1 by one flit time.
+    /// its start, so the utilisation of a step may slightly exceed 1.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

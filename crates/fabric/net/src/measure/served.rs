@@ -9,13 +9,12 @@
 //! A mean over all hosts hides starved hosts: Dally and Towles define throughput as the accepted
 //! traffic of the flow with the lowest service relative to its share ("Principles and Practices of
 //! Interconnection Networks", 2004, section 23.1 and chapter 25). Sums by source and by destination
-//! need 64 B to 1 KiB per endpoint and class; sums by flow would grow with the square of the number
-//! of hosts.
+//! need at most 1 KiB per endpoint and class; sums by flow would need far more.
 //!
 //! **Endpoints that fall behind.** The fraction left behind is the backlog growth (payload created
 //! minus delivered) divided by the created payload, with an interval from batch means. Each of `n`
 //! endpoints is tested at the probability [`FAMILY_CHANCE`] `/ n` (Bonferroni): at most one run in
-//! a hundred names an endpoint without a growing backlog.
+//! a hundred reports an endpoint without a growing backlog.
 //!
 //! Invariant: sums over endpoints equal sums over the slices of the class.
 
@@ -68,7 +67,7 @@ enum Sum {
 
 const SUMS: usize = 4;
 
-/// The sums of one endpoint share a cache line.
+/// Returns the index of a sum. The sums of one endpoint share a cache line.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize

@@ -14,7 +14,7 @@ pub struct TransitReport {
     pub reinjected_packets: u64,
     /// Packets that went through the host's memory because the buffer pool was full.
     pub spilled_packets: u64,
-    /// Mean time that a packet was ready before its re-injection started.
+    /// Mean time between a packet's readiness and the start of its re-injection.
     pub wait_mean_ps: Option<f64>,
     /// Maximum fill level of the buffer pool over the whole run.
     pub pool_peak_bytes: u64,

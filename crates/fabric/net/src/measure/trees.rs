@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Trees with the same root at consecutive inspections count as one tree; all knots (waits in a
-//! cycle) of an inspection count as one.
+//! cycle) of an inspection count as one tree.
 //!
 //! Invariant: an inspection sees all events before its time, and no event at its time.
 
@@ -192,8 +192,8 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// Inspects a run of 60 ps every 10 ps, each time with a tree of the given number of branches,
-    /// or no tree if it is 0.
+    /// Inspects a run of 60 ps every 10 ps. Each inspection finds a tree with the given number of
+    /// branches, if any.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),

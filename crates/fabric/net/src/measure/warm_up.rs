@@ -133,8 +133,7 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // The smallest MSER belongs to a cut after one high value, but is hardly smaller than the
-        // MSER without a cut.
+        // A cut after one high value has the smallest MSER, but hardly smaller than without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();

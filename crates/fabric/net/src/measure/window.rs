@@ -13,7 +13,7 @@ pub enum WarmUp {
     /// MSER-5 found the start.
     Found,
     /// The run is too short: MSER-5 would cut more than half of it, so the window is the second
-    /// half. The run's own window is too short only if every class with enough data is.
+    /// half. The run as a whole is too short only if this is true of every class with enough data.
     TooShort,
     /// The workload ended within the run, and the window covers the whole run.
     Whole,

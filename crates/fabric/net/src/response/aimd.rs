@@ -5,7 +5,7 @@
 //!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in this order
 //! ```
 //!
-//! A packet takes p at the full rate. The increase of the rate r is the steepest that keeps
+//! The rate is r, the factor m, and the packet length p. The increase is the steepest that keeps
 //! recovery times at or above p / R_min, the recovery time at the rate m R_min.
 //!
 //! Source: Chiu and Jain 1989; the increase is reconstructed from this condition of Santos, Turner
@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Aimd {
-    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
-    /// class, or the full link rate). Default: 1/256.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the class's rate
+    /// limit, or the full link rate). Default: 1/256.
     pub lowest: f64,
     /// Divisor of the rate at a mark, above 1. Default: 2.
     pub factor: f64,

@@ -47,11 +47,12 @@ pub struct Dcqcn {
     /// Default: 1/100 of the highest rate, 400 Mbit/s at 40 Gbit/s.
     pub hyper: Option<DataRate>,
     /// Lowest rate (NVIDIA: `rpg_min_rate`), above 0 and at most 1, as a fraction of the highest
-    /// rate (the rate limit of the class, or the full link rate). Default: 1/400.
+    /// rate (the class's rate limit, or the full link rate). Default: 1/400.
     pub lowest: f64,
 }
 
-/// Increases of the target as fractions of the highest rate: 40 and 400 Mbit/s at 40 Gbit/s.
+/// Increases of the target, additive and hyper, as fractions of the highest rate: 40 and 400 Mbit/s
+/// at 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
 /// Sending time of the default byte counter at the highest rate: 10 MB at 40 Gbit/s.
@@ -152,7 +153,7 @@ struct Timers {
     by_bytes: u32,
 }
 
-/// No timer runs before the first notification.
+/// State of one flow. No timer runs before the first notification.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     parameters: Dcqcn,

@@ -5,7 +5,7 @@
 //!   not marked   r m^(1 / (r / R_min))         evaluated in this order
 //! ```
 //!
-//! Source: US patent 7,920,476, claims 1 to 3; m = 2 is recalled from HPL-2002-4.
+//! Source: US patent 7,920,476, claims 1 to 3; the factor m = 2 is recalled from HPL-2002-4.
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fimd {
-    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
-    /// class, or the full link rate). Default: 1/256.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the class's rate
+    /// limit, or the full link rate). Default: 1/256.
     pub lowest: f64,
     /// Divisor of the rate at a mark, above 1. Default: 2.
     pub factor: f64,

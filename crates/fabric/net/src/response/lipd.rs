@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lipd {
-    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
-    /// class, or the full link rate). Default: 1/256.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the class's rate
+    /// limit, or the full link rate). Default: 1/256.
     pub lowest: f64,
 }
 

@@ -46,8 +46,7 @@ impl Rate {
         self.lowest
     }
 
-    /// Sets the rate from the next packet on, clamped to at least the lowest and at most the
-    /// highest rate.
+    /// Sets the rate from the next packet on, clamped between the lowest and the highest rate.
     pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
         let share = share.clamp(self.lowest, 1.0);
         if share.to_bits() != self.share.to_bits() {

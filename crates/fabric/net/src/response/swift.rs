@@ -122,7 +122,6 @@ impl Respond for Swift {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delays {
     parameters: Swift,
-    /// In packets.
     window: f64,
     highest: f64,
     decreased: Option<Time>,

@@ -218,8 +218,7 @@ fn dcqcn_defaults_scale_with_the_rate() {
     assert!(of_paper[499] > 9_000.0 && course(&written, 1_310_720, 100_000)[499] < 6_000.0);
 }
 
-/// Checks `timer (F - 1 + 1 / (2 additive))`, the time that the timer alone needs to raise a target
-/// from half the highest rate to the highest. By default, this is 55 us x (4 + 500), longer than
+/// Checks `timer (F - 1 + 1 / (2 additive))`. By default, this is 55 us x (4 + 500), longer than
 /// `alpha_timer / g` = 55 us x 256.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
@@ -268,7 +267,6 @@ fn timely_follows_the_gradient_between_its_thresholds() {
     let mut flow = Flow::new(&Response::Timely(Timely {
         alpha: 0.5,
         beta: 0.5,
-        // A tenth of the highest rate.
         additive: Some(Rate::from_bytes_per_second(6_553_600_000)),
         lowest: 0.01,
         ..Timely::default()

@@ -37,8 +37,8 @@ pub struct Timely {
     pub t_high: Span,
     /// Round-trip time on an idle path, the unit of the gradient. Default: 20 us.
     pub min_rtt: Span,
-    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the rate limit of the
-    /// class, or the full link rate). Default: 1/1000.
+    /// Lowest rate, above 0 and at most 1, as a fraction of the highest rate (the class's rate
+    /// limit, or the full link rate). Default: 1/1000.
     pub lowest: f64,
 }
 

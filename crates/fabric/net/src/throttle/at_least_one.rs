@@ -1,4 +1,4 @@
-//! At-least-one rule: a message starts if its first switch has a free lane for it.
+//! At-least-one rule of injection throttling.
 //!
 //! ```text
 //!   useful outputs of m       free lanes of its set

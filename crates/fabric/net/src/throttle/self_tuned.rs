@@ -69,7 +69,6 @@ pub(super) struct SelfTuned {
     received_bytes: u64,
     next_gather: Time,
     in_flight: VecDeque<Sample>,
-    /// Number of full buffers in the last received sample.
     full: u64,
     full_before: u64,
     /// Arrival time of the last sample; `None` before the first.

@@ -98,7 +98,7 @@ pub struct OnOffPareto {
     pub on: Span,
     /// Mean length of an off period.
     pub off: Span,
-    /// Tail index, above 1: the probability of a period longer than x is proportional to x^-`shape`
+    /// Tail index, above 1: the probability of a period longer than x is proportional to `x^-shape`
     /// for long periods.
     pub shape: f64,
 }
@@ -122,7 +122,7 @@ pub enum ArrivalPlan {
         /// Offered load.
         load: f64,
     },
-    /// Equal probability in every cycle.
+    /// Equal probability of a message in every cycle.
     Bernoulli {
         /// Offered load.
         load: f64,
@@ -230,7 +230,6 @@ impl Clock {
         }
     }
 
-    /// Returns the next arrival before `stop`.
     #[inline]
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let next = match self {
@@ -314,7 +313,6 @@ mod tests {
 
     #[test]
     fn bernoulli_with_probability_1_creates_every_cycle() {
-        // The first cycle from 1,001 ps on starts at 1,010 ps.
         assert_eq!(times(&bernoulli(10), 10.0, 1_001, 1_040), [1_010, 1_020, 1_030]);
         assert_eq!(times(&bernoulli(10), 10.0, 1_010, 1_031), [1_010, 1_020, 1_030]);
     }

@@ -119,8 +119,7 @@ pub enum Within {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermutationDraw {
-    /// Seed of the permutation. Default: the seed of the run. With a separate seed, permutation and
-    /// run vary independently.
+    /// Seed of the permutation. Default: the seed of the run.
     pub seed: Option<u64>,
 }
 
@@ -166,8 +165,8 @@ impl Default for GroupPlaces {
 pub struct HotSpot {
     /// Hot hosts, as names or patterns.
     pub hosts: Vec<String>,
-    /// Fraction of messages for the hot hosts, above 0 and at most 1; all hot hosts have equal
-    /// probability. The other messages go to uniformly drawn hosts.
+    /// Fraction of messages for the hot hosts, which all have equal probability; above 0 and at
+    /// most 1. The other messages go to uniformly drawn hosts.
     pub share: f64,
 }
 
@@ -207,7 +206,6 @@ impl OtherHosts {
         among[..own.start].iter().chain(&among[own.end..]).copied()
     }
 
-    /// Draws an endpoint. Panics if there is none.
     #[inline]
     fn draw(&self, stream: &mut Stream) -> EndpointId {
         let drawn = stream.below(self.len() as u64);
@@ -247,7 +245,6 @@ impl DestinationPlan {
         }
     }
 
-    /// Draws a destination. Panics if there is none.
     #[inline]
     pub(super) fn draw(&self, stream: &mut Stream) -> EndpointId {
         match self {

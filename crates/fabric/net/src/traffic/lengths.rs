@@ -147,7 +147,6 @@ mod tests {
         (0..DRAWS).map(|_| plan.draw(&mut stream)).collect()
     }
 
-    /// Checks that the mean of draws is within 5 standard errors of `mean`.
     fn assert_moments(plan: &LengthPlan, mean: f64, variance: f64) {
         assert!((plan.mean_bytes() - mean).abs() < 1e-9 * mean, "{plan:?}");
         let sample: f64 = drawn(plan).into_iter().map(f64::from).sum::<f64>() / f64::from(DRAWS);
@@ -158,7 +157,7 @@ mod tests {
     #[test]
     fn length_distributions_have_their_moments() {
         assert_moments(&LengthPlan::Fixed(512), 512.0, 0.0);
-        // Geometric with mean m: variance m (m - 1).
+        // Geometric distribution with mean m: variance m (m - 1).
         assert_moments(&LengthPlan::Exponential(90.0), 90.0, 90.0 * 89.0);
         // Uniform from 64 to 1024: 961 lengths, variance (961^2 - 1) / 12.
         let uniform = LengthPlan::Uniform { from: 64, to: 1_024 };

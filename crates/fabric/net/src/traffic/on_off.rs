@@ -136,7 +136,7 @@ pub(super) struct OnOffClock {
     stream: Stream,
     on_begins: Time,
     on_ps: u64,
-    /// Total length of all earlier on periods.
+    /// Total length of earlier on periods.
     elapsed_ps: u64,
 }
 
@@ -159,7 +159,6 @@ impl OnOffClock {
         Self { plan, ticks, stream: periods, on_begins, on_ps: whole_ps(on_ps), elapsed_ps: 0 }
     }
 
-    /// Returns the next arrival; `None` if its on period starts at or after `stop`.
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let due_ps = self.ticks.next();
         while due_ps - self.elapsed_ps >= self.on_ps {

@@ -47,7 +47,7 @@ pub struct PlacesError {
 }
 
 impl Permutation {
-    /// Checks that the permutation exists on `places` indices; `places` must be at least 1.
+    /// Checks that the permutation exists for `places` indices, at least 1.
     pub fn check(self, places: usize) -> Result<(), PlacesError> {
         let (kind, below, above) = match self {
             Self::Transpose => {
@@ -110,7 +110,6 @@ impl GridShift {
     }
 }
 
-/// Returns the coordinates of a cell; the last dimension varies fastest.
 fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     let mut coordinates = vec![0; dimensions.len()];
     let mut rest = cell;
@@ -149,7 +148,7 @@ impl Stencil {
     /// memory are proportional to the number of neighbours.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        // Cells reached by steps in the dimensions so far, each with whether any step was taken.
+        // Cells reached by steps in the dimensions so far, each with a flag for at least one step.
         let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
             let size = self.dimensions[dimension];
@@ -343,7 +342,6 @@ mod tests {
         assert_eq!(stencil(&[3, 4], true, false).neighbours(0), [1, 3, 4, 8]);
         assert_eq!(stencil(&[3, 4], false, true).neighbours(0), [1, 4, 5]);
         assert_eq!(stencil(&[3, 4], true, true).neighbours(0), [1, 3, 4, 5, 7, 8, 9, 11]);
-        // In a dimension of size 2, both directions lead to the same cell.
         assert_eq!(stencil(&[2, 1], true, true).neighbours(1), [0]);
         assert!(stencil(&[1], true, false).neighbours(0).is_empty());
     }

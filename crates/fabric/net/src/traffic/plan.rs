@@ -115,9 +115,8 @@ impl SourcePlan {
     }
 }
 
-/// Origin of a source's messages.
-/// Bounds, checks and estimates in `lab` and `engine` match all variants without a wildcard: a new
-/// variant must state its lengths, destinations, rate and random draws.
+/// Origin of a source's messages. The `lab` and `engine` crates match all variants without a
+/// wildcard.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePlan {
     /// Random draws.

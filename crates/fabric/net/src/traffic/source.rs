@@ -106,7 +106,7 @@ impl Source {
     }
 
     /// Starts the clock of an admitted stream: its next message is due at `now`, and later messages
-    /// have the same delay. Panics if the source is not a stream.
+    /// are delayed by the same time. Panics if the source is not a stream.
     pub fn resume(&mut self, now: Time) {
         self.workload.resume(now);
     }

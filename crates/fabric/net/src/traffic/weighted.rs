@@ -72,7 +72,7 @@ mod tests {
         let drawn: Vec<char> = (0..40_000).map(|_| weighted.draw(&mut stream)).collect();
         let count = |thing| drawn.iter().filter(|drawn| **drawn == thing).count();
         assert_eq!((count('a'), count('c')), (0, 0));
-        // Expected: 10,000 (standard deviation 86.6).
+        // Expected: 10,000 draws (standard deviation 86.6).
         assert!(count('b').abs_diff(10_000) < 433, "{}", count('b'));
     }
 

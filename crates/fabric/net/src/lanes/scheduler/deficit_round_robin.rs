@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeficitRoundRobin {
-    /// Quantum of each lane in bytes per turn, at least one flit; `0 B` for a lane that is never
-    /// served and that no class may use.
+    /// Quantum of each lane in bytes per turn, at least one flit; `0 B` for a lane that no class
+    /// may use.
     pub quanta: Vec<Bytes>,
     /// Scheduling unit: flit or packet.
     #[serde(default)]

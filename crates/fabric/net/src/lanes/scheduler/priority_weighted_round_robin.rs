@@ -15,8 +15,8 @@ use std::num::{NonZeroU16, NonZeroU32};
 pub struct PriorityWeightedRoundRobin {
     /// Priority level of each lane, from 0, the lowest, to 15.
     pub levels: Vec<u8>,
-    /// Weight of each lane within its level, in flits or packets per turn; 0 for a lane that is
-    /// never served and that no class may use.
+    /// Weight of each lane within its level, in flits or packets per turn; 0 for a lane that no
+    /// class may use.
     pub weights: Vec<u32>,
     /// Number of flits or packets that a level may send while a lower level is ready; the lower
     /// level then has a turn. This prevents starvation. By default, lower levels send only when no

@@ -14,8 +14,8 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurplusRoundRobin {
-    /// Quantum of each lane in bytes per turn, at least one flit; `0 B` for a lane that is never
-    /// served and that no class may use.
+    /// Quantum of each lane in bytes per turn, at least one flit; `0 B` for a lane that no class
+    /// may use.
     pub quanta: Vec<Bytes>,
     /// Scheduling unit: flit or packet.
     #[serde(default)]
@@ -36,8 +36,8 @@ impl LaneScheduler for SurplusRoundRobin {
 
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         let (quanta, _) = quanta_of(&self.quanta, lanes, flit_bytes)?;
-        // A packet or flit longer than its quantum takes several turns, which is valid because
-        // quanta may become smaller later.
+        // A maximum length of 1 B permits quanta smaller than a packet or flit, which then takes
+        // several turns.
         Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(1, &quanta)?))
     }
 

@@ -12,8 +12,7 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedRoundRobin {
-    /// Weight of each lane, in flits or packets per turn; 0 for a lane that is never served and
-    /// that no class may use.
+    /// Weight of each lane, in flits or packets per turn; 0 for a lane that no class may use.
     pub weights: Vec<u32>,
     /// Scheduling unit: flit or packet.
     #[serde(default)]

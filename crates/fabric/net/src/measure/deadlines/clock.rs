@@ -17,7 +17,7 @@ struct Running {
     due: Time,
     /// Deadline of the next frame according to the fixed clock, without slack.
     fixed: Time,
-    /// Arrival time of the previous frame; `None` if that frame was lost.
+    /// `None` if the previous frame was lost.
     before: Option<Time>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct FrameSums {
     pub(super) missed: u32,
     pub(super) late_ps: u128,
     pub(super) missed_fixed: u32,
-    /// Intervals between consecutive frames that both arrived.
+    /// Number of intervals between consecutive frames that both arrived.
     pub(super) intervals: u32,
     /// Sum of the differences between these intervals and the planned interval, in ps.
     pub(super) excess_ps: i128,

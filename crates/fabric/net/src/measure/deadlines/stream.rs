@@ -8,8 +8,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
     pub(super) begun: u32,
-    /// Started frames in ascending order, from the first one with messages that have neither
-    /// arrived nor been dropped.
+    /// Started frames in ascending order, from the first incomplete frame on.
     in_flight: VecDeque<Frame>,
     pub(super) lost: u32,
     pub(super) clock: Clock,

@@ -30,7 +30,7 @@ const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 fn late_frame_resets_the_deadline_clock() {
     let found = sums(deadlines(0, 0), &ARRIVALS);
     assert_eq!((found.frames, found.missed, found.late_ps), (6, 2, 40));
-    // Times between arrivals: 100, 130, 110, 90 and 110 ps.
+    // Intervals: 100, 130, 110, 90 and 110 ps.
     assert_eq!((found.intervals, found.excess_ps, found.excess_squared_ps), (5, 40, 1_200));
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct StreamPlan {
     /// Destination endpoint.
     pub destination: EndpointId,
-    /// Index among the streams of the same host and class, also part of the names of its random
+    /// Index of the stream among those of its host and class, also part of the names of its random
     /// number streams.
     pub number: u32,
     /// Traffic, shared by all streams of a class.
@@ -25,8 +25,8 @@ pub struct StreamPlan {
     pub lifetime: Option<Span>,
     /// Requested rate as a multiple of the mean rate.
     pub solicits: f64,
-    /// Probability that the application crashes: from a random time on it sends nothing, without
-    /// having marked a last message.
+    /// Probability that the application crashes at a random time: it then stops sending, without
+    /// marking a last message.
     pub crashes: f64,
 }
 

@@ -154,7 +154,6 @@ impl Workload for StreamSender {
     }
 }
 
-/// Draws the crash time of the application; `None` without a crash.
 pub(in crate::traffic) fn application_crash(
     plan: &Plan,
     class: ClassId,

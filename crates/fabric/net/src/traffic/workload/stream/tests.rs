@@ -4,8 +4,8 @@ use super::*;
 use crate::traffic::{DeadlinePlan, LaterPlan, OnOffStream, PeriodLaw, PeriodPlan};
 use gingham_topology::EndpointId;
 
-/// Time in ps, payload bytes, frame number with number of messages, and whether the message is the
-/// last.
+/// Time in ps, payload bytes, frame (number and message count), and whether the message is the last
+/// of the stream.
 type Row = (u64, u32, Option<(u32, u32)>, bool);
 
 fn trace(bytes: &[u32], first: usize, spread: Spread) -> DataPlan {
