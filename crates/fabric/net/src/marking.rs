@@ -193,8 +193,8 @@ policies! {
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
     naive::Naive needs "output-queues",
     /// Marks packets when a buffer becomes full. For each output that a packet in the buffer waits
-    /// for, marks the next n packets to start on it, where n packets in the switch wait for this
-    /// output.
+    /// for, marks the next n packets to start on it, where n is the number of packets in the switch
+    /// that wait for this output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
     input_triggered::InputTriggered needs "output-queues",
     /// Like `input-triggered`, but also marks packets if more packets than a threshold wait for an

@@ -2,7 +2,7 @@
 //! tail.
 //!
 //! ```text
-//!   tail crosses    c          c + 1        ...          its credit counts
+//!   tail crosses    c          c + 1        ...          its credit can be used
 //!   granted again   "tail"     "after-tail"              "tail-credit"
 //! ```
 //!
@@ -19,7 +19,8 @@ pub enum Reallocation {
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Tail,
-    /// In the next cycle, because VC allocation uses the state at the start of a cycle.
+    /// In the cycle after the tail crosses, because VC allocation uses the state at the start of a
+    /// cycle.
     #[schemars(extend("x-source" = "Jiang et al. 2013, wait_for_tail_credit = 0"))]
     AfterTail,
     /// Once the credit for the tail can be used, so that the buffer at the other end of the link is

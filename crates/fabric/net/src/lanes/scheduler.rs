@@ -269,7 +269,7 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// Replaces zero shares, which have no effect, by the smallest positive share. Also returns that
+/// Replaces zero shares, which have no effect, with the smallest positive share. Also returns that
 /// share.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();

@@ -45,7 +45,7 @@ pub struct Fecn {
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {
-    /// Returns values that Gran et al. found good on hardware, quoted from memory.
+    /// Returns values with good results on hardware (Gran et al.), quoted from memory.
     fn default() -> Self {
         Self { threshold: THRESHOLD_MAX, packet_size: 8, marking_rate: 0, victim_mask: false }
     }

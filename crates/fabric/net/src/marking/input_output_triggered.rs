@@ -22,7 +22,8 @@ pub struct InputOutputTriggered {
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels and packet counts. Default: no averaging.
     pub average: Option<Span>,
-    /// Packets to mark. Default: the next n packets to start, where n packets are waiting.
+    /// Packets to mark. Default: the next n packets to start, where n is the number of waiting
+    /// packets.
     #[serde(default)]
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:

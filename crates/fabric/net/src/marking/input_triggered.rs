@@ -18,7 +18,8 @@ pub struct InputTriggered {
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels. Default: no averaging.
     pub average: Option<Span>,
-    /// Packets to mark. Default: the next n packets to start, where n packets are waiting.
+    /// Packets to mark. Default: the next n packets to start, where n is the number of waiting
+    /// packets.
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output. Default:
     /// true.

@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
-    /// The next n packets to start on the output, where n packets were waiting.
+    /// The next n packets to start on the output, where n is the number of packets that were
+    /// waiting.
     #[default]
     Counters,
     /// The waiting packets themselves, whenever they start.
@@ -42,7 +43,7 @@ pub struct Triggers {
     /// Minimum fill level of a full buffer; with `None`, a buffer is full if another packet does
     /// not fit.
     pub fill: Option<Bytes>,
-    /// Maximum number of packets waiting for an output without a trigger.
+    /// Maximum number of packets that may wait for an output without a trigger.
     pub threshold: Option<u32>,
     /// Maximum busy fraction of an output without a trigger.
     pub utilisation: Option<f64>,

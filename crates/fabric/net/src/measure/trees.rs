@@ -192,8 +192,8 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// Inspects a run of 60 ps every 10 ps. Each inspection finds a tree with the given number of
-    /// branches, if any.
+    /// Inspects a run of 60 ps every 10 ps, with the tree's number of branches at each inspection;
+    /// 0 means no tree.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),

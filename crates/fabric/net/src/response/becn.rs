@@ -4,7 +4,7 @@
 //! ```text
 //!   marked            index := min(index + increase, limit)          the timer runs from the first mark on
 //!   timer expires     index := max(index - 1, min)                   it stops at min
-//!   a packet starts   the next may start after its time plus (time >> shift) * multiplier of table[index]
+//!   a packet starts   gap to the next packet: (t >> shift) * multiplier of table[index]; t: packet time
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; field names and units as in

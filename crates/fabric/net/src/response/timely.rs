@@ -3,7 +3,7 @@
 //! ```text
 //!   d := (1 - alpha) d + alpha (rtt - previous rtt)          gradient: d / min_rtt
 //!
-//!   rtt < t_low        rate + additive                       bursts, no queue
+//!   rtt < t_low        rate + additive                       tolerates bursts
 //!   rtt > t_high       rate (1 - beta (1 - t_high / rtt))    bounds the queue
 //!   gradient <= 0      rate + n additive                     n = 5 from the fifth time in a row on, else 1
 //!   gradient > 0       rate (1 - beta gradient)

@@ -80,7 +80,8 @@ pub enum Destinations {
     #[schemars(extend("x-source" = "Kim et al. 2008, section 4.2; the same place in the group is ours"))]
     #[schemars(extend("x-example" = "{ group-shift = { group_size = 4, by = 1 } }"))]
     GroupShift(GroupPlaces),
-    /// Each host sends to another host, drawn once from a seed and the name of the class.
+    /// Each host sends to another host by a permutation, drawn once from a seed and the name of the
+    /// class.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that no host sends to itself is ours"))]
     #[schemars(extend("x-example" = "{ random-permutation = { seed = 7 } }"))]
     RandomPermutation(PermutationDraw),

@@ -244,8 +244,8 @@ mod tests {
 
     #[test]
     fn load_error_matches_the_spread_of_many_sources() {
-        // The standard deviation over 4,000 sources has a standard error of 1.1 %, and more with
-        // heavy tails.
+        // The standard deviation over 4,000 sources has a standard error of 1.1 %, and a larger one
+        // with heavy tails.
         for (law, tolerance) in [
             (PeriodLaw::Exponential, 0.05),
             (PeriodLaw::Pareto { shape: 1.5 }, 0.25),

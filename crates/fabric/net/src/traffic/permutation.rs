@@ -35,8 +35,7 @@ pub enum Permutation {
     BitRotation,
 }
 
-/// Error for a number of hosts that the permutation does not support, with the nearest valid
-/// numbers.
+/// Error for an unsupported number of hosts, with the nearest valid numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("needs {kind} hosts, such as {below} or {above}, not {places}")]
 pub struct PlacesError {

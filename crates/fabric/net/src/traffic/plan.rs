@@ -156,7 +156,7 @@ pub struct DrawnPlan {
 /// Delay of a source's start after the start of its class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LaterPlan {
-    /// Fixed part.
+    /// Fixed part of the delay.
     pub turn: Span,
     /// Exclusive upper bound of a random addition; zero for a fixed delay.
     pub jitter: Span,

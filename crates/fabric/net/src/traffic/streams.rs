@@ -10,8 +10,8 @@
 //! Each stream is a separate flow ([`StreamId`]); a host may have many streams in a class. A frame
 //! consists of messages of equal payload, except that the last message carries the remainder.
 //!
-//! Source: Yum et al. 2002, sections 5.2 and 6.2; spread frames and the deviation: Yum, Kim and
-//! Das, "MediaWorm", HPCA 2000.
+//! Source: Yum et al. 2002, sections 5.2 and 6.2; spread frames and the deviation of intervals:
+//! Yum, Kim and Das, "MediaWorm", HPCA 2000.
 //!
 //! Invariants: a frame starts only if its interval ends no later than the stream. The last message
 //! of a stream is flagged, if the end of the stream is known.

@@ -102,7 +102,7 @@ fn on_off_stream_has_no_frames_but_a_last_message() {
         law: PeriodLaw::Pareto { shape: 1e9 },
     };
     let data = DataPlan::OnOff(OnOffStream { periods, interval_ps: 100.0, message_bytes: 8 });
-    // 8 B every 100 ps for three fifths of the time.
+    // Mean rate: 8 B every 100 ps for three fifths of the time.
     assert!((data.bytes_per_ps() - 0.048).abs() < 1e-12);
     let plan = plan(data, Some(100_000));
     let found = rows(&plan, Time::MAX, 10_000);
