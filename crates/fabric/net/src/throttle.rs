@@ -35,9 +35,9 @@ use std::sync::Arc;
 /// Rule of injection throttling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ThrottlePlan {
-    /// Free lanes at the outputs that the first switch may select (Baydal, Lopez and Duato 2000).
+    /// Free lanes at the outputs that the first switch may select.
     AtLeastOne,
-    /// Number of full buffers in the network (Thottethodi, Lebeck and Mukherjee 2001).
+    /// Number of full buffers in the network.
     SelfTuned(SelfTunedPlan),
 }
 
@@ -145,7 +145,7 @@ impl Throttle {
         self.woken
     }
 
-    /// Returns whether a message may start now. A message in progress may always continue.
+    /// Returns whether a message may start now.
     pub(crate) fn may(&mut self, messages: &Messages, slot: MessageSlot, now: Time) -> May {
         let message = messages.message(slot);
         let of_class = &self.plan.classes[message.class.index()];

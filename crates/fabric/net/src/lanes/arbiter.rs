@@ -9,7 +9,6 @@
 //!
 //! InfiniBand's tables refer to VLs. The lanes of a VL share its weight, in round-robin order.
 //!
-//! A lane with weight or quantum 0 is never served, just as InfiniBand skips slots of weight 0.
 //! Round robin is implemented here with bit masks, and not in `fairq`, because every flit uses it
 //! twice per hop.
 //!

@@ -5,8 +5,7 @@
 //!   average    ▁▁▁▁▂▄▅▆▆▇▇▆▄▃▂▁        a := q + (a - q) exp(- stretch / time)
 //! ```
 //!
-//! Continuous-time counterpart of the per-packet mean of Floyd and Jacobson 1993 (RED). Santos et
-//! al. 2002, footnote 5, mention time averages as triggers and do not adopt them.
+//! Continuous-time counterpart of the per-packet mean of Floyd and Jacobson 1993 (RED).
 
 use gingham_kernel::{Span, Time};
 

@@ -41,7 +41,6 @@ impl Default for Red {
     }
 }
 
-/// Default thresholds as sending times: 5 kB and 200 kB at 40 Gbit/s.
 const K_MIN_TIME: Span = Span::from_ps(1_000_000);
 const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 

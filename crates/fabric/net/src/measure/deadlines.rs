@@ -8,8 +8,7 @@
 //!
 //! A frame arrives with its last message; frames are judged in numerical order. The first frame
 //! sets the clock. Each later deadline is one interval T after the previous deadline or, if the
-//! previous frame missed its deadline, after the arrival of that frame. DMP is the fraction of
-//! frames that miss their deadline, DMT their mean lateness.
+//! previous frame missed its deadline, after the arrival of that frame.
 //!
 //! A miss is a record: the frame is later relative to its nominal time, `a - i T`, than all frames
 //! before it. If frames are independent and identically distributed, the `k`-th frame is a record
@@ -18,7 +17,7 @@
 //! `H` denotes harmonic numbers. Reports therefore also cover misses against a fixed clock, `a0 + i
 //! T + slack`, and the time between arrivals.
 //!
-//! Sources: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the
+//! Sources: deadlines and misses: Yum et al. 2002, section 6.2; mean and deviation of the
 //! delivery interval: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold,
 //! Balakrishnan and Nagaraja, "Records", 1998, section 2.5); fixed clock: ours.
 //!

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! Flows are counted in classes with a window, a rate limit or a followed flow, or in all classes
-//! if [`crate::MeasurePlan::flows`] is set. Flow statistics cost other classes neither memory nor
-//! time.
+//! if [`crate::MeasurePlan::flows`] is set.
 //!
 //! Invariants: merging sections preserves sums. Only non-zero sums are kept, 16 bytes each, at most
 //! seven per section. A flow thus uses at most about 7 KiB, and a followed flow another 112 bytes

@@ -27,12 +27,9 @@
 //! the mean too low and its interval too narrow. They are cut only if the cut more than halves the
 //! MSER. *(ours)* Figures: `docs/concepts/measurement.md`.
 
-/// Minimum number of values for a decision *(ours)*. Of ten values, at most three are cut.
+/// Minimum number of values for a decision *(ours)*.
 pub(super) const VALUES_MIN: usize = 10;
-/// Largest MSER of an acceptable cut, as a multiple of the smallest MSER.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Maximum MSER of the uncut series, as a multiple of the smallest MSER, for high initial values to
-/// be kept.
 const KEEPS_HIGH: f64 = 2.0;
 
 /// Returns the number of initial latencies in the warm-up; `None` if the series is too short.

@@ -19,7 +19,6 @@ use std::fmt;
 use std::str::FromStr;
 
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
-/// Largest shift and multiplier of a table entry.
 const SHIFT_MAX: u8 = 3;
 const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 

@@ -51,11 +51,8 @@ pub struct Dcqcn {
     pub lowest: f64,
 }
 
-/// Increases of the target, additive and hyper, as fractions of the highest rate: 40 and 400 Mbit/s
-/// at 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
-/// Sending time of the default byte counter at the highest rate: 10 MB at 40 Gbit/s.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 impl Dcqcn {

@@ -5,8 +5,9 @@
 //!   not marked   r m^(1 / (r / R_min))         evaluated in this order
 //! ```
 //!
-//! The rate is r, the factor m. Source: US patent 7,920,476, claims 1 to 3; m = 2 is recalled from
-//! HPL-2002-4.
+//! The rate is r, the factor m.
+//!
+//! Source: US patent 7,920,476, claims 1 to 3; m = 2 is recalled from HPL-2002-4.
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};

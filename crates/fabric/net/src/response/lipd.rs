@@ -5,8 +5,9 @@
 //!   not marked   r / (1 - R_min)        T (1 - R_min)
 //! ```
 //!
-//! The rate is r, the time between packet starts T, and T_0 the shortest such time. Source: Santos,
-//! Turner and Janakiraman, INFOCOM 2003, as in `rate`; the limits are ours.
+//! The rate is r, the time between packet starts T, and T_0 the shortest such time.
+//!
+//! Source: Santos, Turner and Janakiraman, INFOCOM 2003, as in `rate`; the limits are ours.
 
 use super::rate::LOWEST;
 use super::{Adapt, Limits, Rate, Respond};

@@ -61,7 +61,6 @@ impl Default for Swift {
     }
 }
 
-/// Default growth range of the target, as a multiple of `base_target`.
 const FS_RANGE: f64 = 5.0;
 const AI_MAX: f64 = 1_000.0;
 /// Maximum time between packets: the length of the longest possible run.

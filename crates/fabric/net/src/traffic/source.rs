@@ -22,7 +22,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Creates source `index` of a class; `streams_before` counts the streams of earlier sources.
+    /// Creates source `index` of a class; `streams_before` is the number of streams of earlier
+    /// sources.
     pub fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let endpoint = plan.classes[class.index()].sources[index].endpoint;
         let workload = AnyWorkload::new(plan, class, index, streams_before);

@@ -92,7 +92,7 @@ const SUMS: u32 = 7;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
-    /// Section or step index times `SUMS`, plus the index in [`SumOf::ALL`].
+    /// Section or step index times `SUMS`, plus the index in `SumOf::ALL`.
     place: u32,
     number: u32,
     amount: u64,
