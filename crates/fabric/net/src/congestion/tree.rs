@@ -30,7 +30,7 @@ pub struct Tree {
     /// Flows with a packet that will traverse the root; in a knot, all flows with packets in the
     /// knot.
     pub feeding: BTreeSet<FlowKey>,
-    /// Flows with packets in the tree that all leave the tree before its root.
+    /// Flows whose packets in the tree all leave it before the root.
     pub victims: BTreeSet<FlowKey>,
     /// Number of packets in the tree.
     pub packets: usize,

@@ -51,7 +51,7 @@ impl Latencies {
 
     #[cold]
     fn record_beyond(&mut self, bar: usize) {
-        // Similar latencies will follow.
+        // Extends the bins to the next power of two, because similar latencies will follow.
         self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
         self.bars[bar] = 1;
     }

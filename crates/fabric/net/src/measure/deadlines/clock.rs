@@ -17,7 +17,7 @@ struct Running {
     due: Time,
     /// Deadline of the next frame according to the fixed clock, without slack.
     fixed: Time,
-    /// `None` if the previous frame was lost.
+    /// Arrival time of the previous frame; `None` if that frame was lost.
     before: Option<Time>,
 }
 

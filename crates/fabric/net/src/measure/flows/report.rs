@@ -238,7 +238,7 @@ mod tests {
     fn jain_index_matches_its_definition() {
         assert_fairness(&[7.0; 5], 1.0);
         assert_fairness(&[0.0, 0.0, 3.0, 0.0], 0.25);
-        // Expected: (sum x)^2 = 6^2, divided by n = 3 times sum x^2 = 14.
+        // Expected: (sum x)^2 / (n sum x^2) = 6^2 / (3 x 14).
         assert_fairness(&[1.0, 2.0, 3.0], 6.0 / 7.0);
         assert_eq!(fairness(&[0.0; 3]), None);
         assert_eq!(fairness(&[]), None);
