@@ -8,19 +8,20 @@
 //! Each priority level is a FIFO. A higher level may send between two segments of a message, but
 //! never interrupts a packet (Kwan et al. 1996, section 2: "non-preemptive priority").
 //!
-//! Each flow of a controlled class (token bucket, window or rate limit) has its own queue. Within a
-//! level, packet-by-packet round robin between the flow queues and the shared queue keeps a waiting
-//! flow from blocking the others (`turns`). Packets without a message precede all other packets of
-//! their level.
+//! Each flow of a controlled class (token bucket, window or rate limit) has a separate queue.
+//! Within a level, packet-by-packet round robin between the flow queues and the shared queue keeps
+//! a waiting flow from blocking the others (`turns`). Packets without a message precede all other
+//! packets of their level.
 //!
-//! A policed class has a token bucket ([`TokenBucket`](crate::TokenBucket)), which checks new
-//! messages (drop, demote) or packets ready to leave (delay).
+//! The token bucket ([`TokenBucket`](crate::TokenBucket)) of a policed class checks each new
+//! message, and drops or demotes excess messages; or it checks each packet ready to leave, and
+//! delays excess packets.
 //!
-//! Packets with different sets of permitted lanes use different groups of queues, each with its own
-//! levels. A wormhole network has only group 0.
+//! Packets with different sets of permitted lanes use different groups of queues, each with a full
+//! set of levels. A wormhole network has only group 0.
 //!
-//! Invariant: every payload byte of an offered message leaves in exactly one packet, in the order
-//! of its flow.
+//! Invariant: every payload byte of a queued message leaves in exactly one packet, in the order of
+//! its flow.
 
 mod grouping;
 mod policers;
@@ -49,34 +50,35 @@ use turns::{Turns, Who};
 /// An adapter's decision when its link is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// Sends this packet now.
+    /// A packet that starts now.
     Send(Packet),
-    /// Sends nothing before this time because of tokens or a rate limit.
+    /// The earliest start of the next packet, which tokens, a rate limit or throttling hold back.
     At(Time),
-    /// Cannot send without another event.
+    /// No packet can start before another event.
     Nothing,
 }
 
-/// State of the next packet that an adapter would send from a group of queues.
+/// Next packet that an adapter could send from a group of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// A packet that may start now.
     Packet {
         /// Payload in bytes.
         payload_bytes: u32,
-        /// Creation time of the message; for an acknowledgement, its queueing time.
+        /// Creation time of the message; for a packet without a message, the time when it was
+        /// queued.
         created: Time,
     },
-    /// The earliest time at which a packet may start.
+    /// The earliest time when a packet may start.
     At(Time),
-    /// No packet can start without another event.
+    /// No packet can start before another event.
     Nothing,
 }
 
-/// Packets waiting at one endpoint, with the state that decides their order.
+/// Send queues of one endpoint, and the state that decides the order of packets.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// Messages of uncontrolled classes, for each group and priority level.
+    /// Queues of uncontrolled classes, one per group and priority level.
     shared: SmallVec<[Queue; 2]>,
     waiting: u32,
     created: u32,
@@ -85,7 +87,6 @@ pub struct Adapter {
     beside: Option<Box<Beside>>,
 }
 
-/// State for flow control and path selection, allocated on demand.
 #[derive(Clone, Debug, Default)]
 struct Beside {
     turns: Box<[Turns]>,
@@ -93,7 +94,7 @@ struct Beside {
     paths: SourceChooser,
 }
 
-/// Selected packet: index of its group and level, and source within the level.
+/// Selected packet: the index of its group and level, and its queue within that level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pick {
     place: usize,
@@ -144,8 +145,6 @@ impl Adapter {
         self.beside.get_or_insert_default()
     }
 
-    // Arrivals.
-
     #[inline]
     pub(crate) fn next_number(&mut self) -> MessageNumber {
         let number = MessageNumber::new(self.created as usize);
@@ -154,7 +153,7 @@ impl Adapter {
         number
     }
 
-    /// Polices a new message. Returns its class from now on, and its conformance.
+    /// Polices a new message. Returns the class in which to send it, and its conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -240,15 +239,15 @@ impl Adapter {
         queue.push_back(messages, slot);
     }
 
-    /// Enqueues a packet without a message. Returns the number of waiting packets of this kind.
+    /// Enqueues a packet without a message. Returns how many such packets now wait in this adapter.
     pub(crate) fn order(&mut self, packet: Packet, now: Time) -> usize {
         let place = self.note_waiting(packet.vc_class, packet.priority);
         self.turns(place).put_ordered(packet, now);
         self.beside().turns.iter().map(Turns::ordered).sum()
     }
 
-    /// Reopens a flow whose window was closed; `vc_class` and `priority` belong to its next
-    /// message.
+    /// Returns a flow to the round robin after its window has opened. `vc_class` and `priority`
+    /// belong to the flow's next message.
     pub(crate) fn reopen(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);
         self.turns(place).reopen(flow);
@@ -275,8 +274,6 @@ impl Adapter {
         &mut self.beside().turns[place]
     }
 
-    // Waiting packets.
-
     /// Returns whether the adapter may hold back a packet although the link is free.
     pub fn may_hold_back(&self) -> bool {
         self.beside.as_ref().is_some_and(|beside| !beside.turns.is_empty())
@@ -287,13 +284,14 @@ impl Adapter {
         self.grouping.lanes.iter().copied()
     }
 
-    /// Returns the index of a VC class's group of queues.
+    /// Returns the index of the queue group for a VC class.
     #[inline]
     pub fn group_of(&self, vc_class: VcClass) -> usize {
         self.grouping.group_of(vc_class)
     }
 
-    /// Returns a bit mask of the groups with waiting packets, whether or not they may be sent.
+    /// Returns a bit mask of the groups with waiting packets, including packets that may not start
+    /// yet.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         self.waiting
@@ -321,10 +319,8 @@ impl Adapter {
         }
     }
 
-    // Departures.
-
-    /// Returns the packet that [`Self::take`] would send `now`. Marks a message as delayed if its
-    /// next packet lacks only tokens.
+    /// Returns the packet that [`Self::take`] would send at `now`. Marks a message as delayed if
+    /// its next packet lacks only tokens.
     pub(crate) fn next(
         &mut self,
         flows: &mut Flows,
@@ -464,7 +460,7 @@ impl Adapter {
         Err(soonest)
     }
 
-    /// Records the loads of the outputs at the first switch.
+    /// Records the loads of the first switch's outputs.
     pub(crate) fn on_loads(&mut self, loads: &[OutputLoad]) {
         self.beside().paths.on_loads(loads);
     }

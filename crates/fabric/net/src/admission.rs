@@ -5,14 +5,14 @@
 //!     │── probe ──►│── probe ────►│── probe ────►│              the last switch responds: ACK
 //!     │◄──────────────────── ACK ────────────────┘
 //!     │── probe ──►│── probe ────►X  refused                    the refusing switch responds: NACK
-//!     │◄──────── NACK(s1) ────────┘                             the source releases, up to before s1
+//!     │◄──────── NACK(s1) ────────┘                             the source releases the nodes before s1
 //!     │── release(s1) ──►│ s0 precedes s1: ends here
-//!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
+//!     │══ data ... last packet ═══════════════════►            releases each node that it passes
 //! ```
 //!
-//! Every node keeps a [`Ledger`] of its links' reserved bandwidth, and decides when it reads the
-//! probe, an ordinary packet. A signal that ends at a switch goes to the switch's port 0, which
-//! responds.
+//! Every node keeps a [`Ledger`] of the bandwidth reserved on its links, and decides when it reads
+//! the probe, an ordinary packet. A signal that ends at a switch is diverted to the switch's port
+//! 0, which responds.
 //!
 //! An in-transit host has no port 0 and decides when it re-injects the probe. A refused probe
 //! continues as a NACK and ends at the next switch.
@@ -56,11 +56,11 @@ pub struct AdmissionPlan {
     pub limits: Box<[u64]>,
     /// For each channel: capacity in payload bytes per second.
     pub rates: Box<[u64]>,
-    /// Lifetime of a reservation without renewal by a packet; `None`: unlimited.
+    /// Time after which a reservation expires unless a packet renews it; `None`: never.
     pub lease: Option<Span>,
     /// Minimum weight of each lane that streams do not use, in 64ths of a link's bandwidth.
     pub others_min: u16,
-    /// Payload bytes of a probe and of its response, at least 1.
+    /// Payload of a probe and of its response in bytes, at least 1.
     pub payload_bytes: u32,
     /// Priority of probes and responses.
     pub priority: Priority,
@@ -88,7 +88,7 @@ pub enum Signal {
     Probe(StreamId),
     /// Admits a stream.
     Ack(StreamId),
-    /// Refuses a stream: the sender on this channel has too little bandwidth.
+    /// Refuses a stream: the sender on this channel has too little unreserved bandwidth.
     Nack(StreamId, ChannelId),
     /// Releases a stream's reservations upstream of the sender on this channel, which refused the
     /// stream.
@@ -96,7 +96,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// Returns the stream concerned.
+    /// Returns the stream of the signal.
     pub const fn stream(self) -> StreamId {
         match self {
             Self::Probe(stream)

@@ -2,7 +2,7 @@
 
 use schemars::Schema;
 
-/// Lets the schema accept a bare name for every variant whose parameters all have defaults.
+/// Extends the schema with a bare name for every variant whose parameters all have defaults.
 pub fn accept_bare_names(schema: &mut Schema) {
     let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
     else {

@@ -6,13 +6,13 @@ use gingham_kernel::{ByteTime, Span};
 /// Timing and buffering of one direction of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelPlan {
-    /// Serialisation time of one flit; in networks without flits, of one byte, rounded to 1 ps.
+    /// Serialisation time of one flit or, in networks without flits, of one byte; rounded to 1 ps.
     pub flit: Span,
     /// Exact serialisation time per byte, for networks without flits.
     pub bytes: ByteTime,
     /// Propagation delay.
     pub delay: Span,
-    /// Slack buffer at the receiving end; `None` without wormhole switching and at hosts that
+    /// Slack buffer at the receiving end; `None` without wormhole switching, and at hosts that
     /// accept every flit.
     pub slack: Option<SlackBuffer>,
 }

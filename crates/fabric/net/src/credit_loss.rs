@@ -1,8 +1,8 @@
 //! Lost credit updates, and their repair by periodic repetition.
 //!
 //! ```text
-//!   e: blocks come free   update, lost        no other update of the lane    e + period: the count again
-//!                                             another update: repairs it
+//!   blocks freed ─► update, lost ─┬─ no other update of the lane: the count is sent again after the period
+//!                                 └─ another update of the lane:  repairs the loss
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credit counts are
@@ -19,16 +19,16 @@ use std::ops::Range;
 pub struct CreditLossPlan {
     /// Loss probability of each update.
     pub probability: f64,
-    /// Half-open interval of sending times at which updates may be lost.
+    /// Half-open interval; only updates sent within it may be lost.
     pub sent: Range<Time>,
-    /// Time after the last update of a lane at which its credit count is repeated. Default:
+    /// Time from the last update of a lane until its credit count is repeated. Default:
     /// InfiniBand's period.
     pub period: Option<Span>,
 }
 
 /// Bytes in InfiniBand's 65,536 symbol times, at one byte per symbol and lane. *(ours)*: a 4x link
-/// is assumed, since the rate of a channel does not determine its width; a scenario with 1x or 12x
-/// links sets the `period`.
+/// is assumed, because the rate of a channel does not determine its width; a scenario with 1x or
+/// 12x links sets the `period`.
 const PERIOD_BYTES: u64 = 65_536 * 4;
 
 impl CreditLossPlan {
@@ -38,7 +38,8 @@ impl CreditLossPlan {
         self.period.unwrap_or_else(|| back.bytes.of(PERIOD_BYTES))
     }
 
-    /// Returns whether an update is lost; the update comes from the receiver of `channel`.
+    /// Returns whether the credit update that the receiver of `channel` sends at time `sent` is
+    /// lost.
     pub fn is_lost(&self, seed: u64, channel: ChannelId, lane: u8, sent: Time) -> bool {
         if !self.sent.contains(&sent) || self.probability <= 0.0 {
             return false;
@@ -67,13 +68,14 @@ mod tests {
         };
         let count = |of: &[bool]| of.iter().filter(|lost| **lost).count();
         assert_eq!(count(&lost(0.0, 0)), 0);
-        // Loses all updates at or after the start of the interval, but none at its exclusive end.
+        // All updates in the interval are lost, including those at its start but not those at its
+        // end.
         let all = lost(1.0, 0);
         assert_eq!(
             (count(&all), all[9], all[10], all[20_009], all[20_010]),
             (20_000, false, true, true, false)
         );
-        // A tenth of 20,000 updates, within four standard deviations of 42.
+        // Expected: a tenth of 20,000 updates. Tolerance: four standard deviations of 42 updates.
         let some = lost(0.1, 0);
         assert!(count(&some).abs_diff(2_000) < 170, "{}", count(&some));
         assert_ne!(some, lost(0.1, 1));

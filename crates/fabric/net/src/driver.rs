@@ -12,7 +12,7 @@
 //!                                               ─► deadlock check:         wait_for_graph
 //! ```
 //!
-//! Engines and oracle implement [`Network`], each for every switching kind.
+//! The engines and the oracle implement [`Network`], each for every switching kind.
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
@@ -36,8 +36,8 @@ pub trait Network: Debug + Send + Sync {
     /// Returns mutable access to the endpoints.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Handles the next event before the endpoints' next checkpoint. Without one, changes nothing
-    /// and returns the time of the next event, if any.
+    /// Handles the next event if it precedes the endpoints' next checkpoint. Otherwise changes
+    /// nothing and returns the time of the next event, or `None` if no event remains.
     fn step(&mut self) -> Result<(), Option<Time>>;
 
     /// Advances the clock to the end of the run.
@@ -53,7 +53,7 @@ pub trait Network: Debug + Send + Sync {
     /// Returns the counts of the followed channels at time `end`, before any event of that time.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
-    /// Ends a section of the run, with the counts before any event of time `end`.
+    /// Ends a section of the run at time `end`, before any event of that time.
     fn end_section(&mut self, end: Time);
 
     /// Handles a network event before any other event of the same time.
@@ -64,15 +64,16 @@ pub trait Network: Debug + Send + Sync {
     /// Returns the number of packets in the network, including packets at in-transit hosts.
     fn packets_in_flight(&self) -> usize;
 
-    /// Returns the counts of all channels since time zero, including the current time.
+    /// Returns the counts of all channels from time zero until now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Returns how virtual-lane switches are advanced, and why; `None` for networks without lanes.
+    /// Returns the stepper of virtual-lane switches, with the reason for its choice; `None` for
+    /// networks without lanes.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks the network's invariants, in tests after any event; slow.
+    /// Checks the network's invariants; slow, for tests.
     fn assert_invariants(&self);
 }
 

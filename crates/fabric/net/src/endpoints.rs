@@ -93,7 +93,7 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Creates the endpoints of a run at time zero, and orders their first messages.
+    /// Creates the endpoints of a run at time zero, and schedules their first messages.
     pub fn new(plan: Arc<Plan>) -> Self {
         plan.assert_routing();
         let sources = Sources::new(&plan);
@@ -148,13 +148,13 @@ impl Endpoints {
         &self.collector
     }
 
-    /// Returns mutable access to the collector, for reports of in-transit hosts.
+    /// Returns mutable access to the collector, for reports from in-transit hosts.
     pub fn collector_mut(&mut self) -> &mut Collector {
         &mut self.collector
     }
 
-    /// Takes the messages delivered since the last call, in order of delivery, if the run keeps
-    /// them.
+    /// Takes the messages delivered since the last call, in order of delivery; empty unless the run
+    /// keeps them.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.collector.take_messages()
     }
@@ -176,7 +176,7 @@ impl Endpoints {
         &self.outbox.adapters()[endpoint.index()]
     }
 
-    /// Returns the optional notices that the endpoints need; constant during a run.
+    /// Returns which optional notices the endpoints need; constant during a run.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
@@ -196,28 +196,27 @@ impl Endpoints {
         self.admission.as_ref().map(|admission| admission.ledger())
     }
 
-    /// Returns how often throttled hosts were woken.
+    /// Returns the number of times that throttled hosts were woken.
     pub fn throttled(&self) -> u64 {
         self.throttle.as_ref().map_or(0, |throttle| throttle.woken())
     }
 
-    // Turns.
-
-    /// Returns the packet that [`Self::turn`] would send.
+    /// Returns the packet that [`Self::turn`] would take.
     pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
         let adapter = self.outbox.adapter(endpoint);
         let throttle = self.throttle.as_deref_mut();
         adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
-    /// Returns whether a group has a packet that neither window nor rate limit holds back. Ignores
-    /// token buckets and throttling.
+    /// Returns whether a group has a packet that neither a window nor a rate limit holds back.
+    /// Ignores token buckets and throttling.
     pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
 
-    /// Takes the packet that an endpoint sends from a group when its link becomes free, possibly in
-    /// the future. The network must then report [`crate::Notice::Began`], if that notice is wanted.
+    /// Takes the next packet of a group. It starts at `begins`, when the endpoint's link becomes
+    /// free, possibly in the future. The network must then report [`crate::Notice::Began`] if that
+    /// notice is wanted.
     #[expect(clippy::inline_always, reason = "callers take the packet apart in place")]
     #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
@@ -233,8 +232,8 @@ impl Endpoints {
         turn
     }
 
-    /// Returns the first packet of each queue, except packets that wait for an acknowledgement or
-    /// their rate limit.
+    /// Returns the first packet of each queue of an endpoint, except packets that wait for an
+    /// acknowledgement or their rate limit.
     pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
         self.adapter(endpoint).queued(&self.flows, &self.messages, now)
     }
@@ -245,8 +244,8 @@ impl Endpoints {
         !self.outbox.orders().is_empty()
     }
 
-    /// Takes the latest pending order: a source with another message due now must be scheduled
-    /// before its endpoint sends.
+    /// Takes the latest pending order. Orders are a stack because a source with another message due
+    /// now must be scheduled before its endpoint sends.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.outbox.orders_mut().pop()
@@ -259,21 +258,19 @@ impl Endpoints {
         }
     }
 
-    // Sections, deadlock checks and the end.
-
-    /// Returns the time before which events need no checkpoint. Any event may change it.
+    /// Returns the time before which no checkpoint is due. Any event may change it.
     #[inline]
     pub fn checkpoint(&self) -> Time {
         self.checkpoints.next()
     }
 
-    /// Returns the next action if the next event happens at `next`.
+    /// Returns the next action, given the time of the next event.
     pub fn due(&self, next: Option<Time>) -> Due {
         self.checkpoints.due(next, &self.collector)
     }
 
     /// Ends the section that is due. `counts` are totals since time zero, in ascending channel
-    /// order, and include at least every channel with events since the last section.
+    /// order, and must include every channel with events since the last section.
     pub fn end_section(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         self.flows.settle(self.checkpoints.next());
         self.report_held();
@@ -304,7 +301,7 @@ impl Endpoints {
     }
 
     /// Handles the result of a deadlock check after all events of `time`, and may end the run.
-    /// `has_events` is set if more events follow.
+    /// `has_events` is set if the network has further events.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
         self.checkpoints.pass_check(time);
         let (in_flight, others) = (self.collector.in_flight_messages(), self.outbox.in_flight());
@@ -321,8 +318,8 @@ impl Endpoints {
             }
             self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
-            // A flow that waits for an acknowledgement needs a packet in the network, or in a queue
-            // that an event empties.
+            // Without a deadlock, a flow waits for an acknowledgement only while a packet is in the
+            // network, or in a queue that a future event empties.
             assert!(
                 (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for acknowledgements, nothing can happen, \

@@ -50,7 +50,7 @@ pub(crate) struct Flow {
     pub(crate) limits: Limits,
     responder: Option<Responder>,
     round_trips: Option<Box<RoundTrips>>,
-    /// Number of unacknowledged packets; always 0 unless all packets are acknowledged.
+    /// Number of unacknowledged packets; always 0 unless the class acknowledges every packet.
     in_flight_packets: u32,
     is_acknowledged: bool,
     /// Earliest start of the next packet under the rate limit.
@@ -104,7 +104,7 @@ impl Flows {
         &mut self.by_id[id.index()]
     }
 
-    /// Adds a message. Returns whether the flow had nothing to send before and may send now.
+    /// Adds a message. Returns whether the flow was empty and may now send.
     pub(crate) fn put(
         &mut self,
         id: FlowId,
@@ -158,8 +158,8 @@ impl Flows {
         }
     }
 
-    /// Handles an acknowledgement; `marked` is set if any of its packets was marked. Returns the
-    /// new state of a flow with something to send, if it changes.
+    /// Handles an acknowledgement; `marked` is set if at least one acknowledged packet was marked.
+    /// Returns the new state of a nonempty flow, if the state changes.
     pub(crate) fn acknowledged(
         &mut self,
         id: FlowId,
@@ -190,8 +190,8 @@ impl Flows {
                 self.waits_for_rate_limit(id, now.max(from));
                 Some(FlowState::MayGo)
             }
-            // The response to congestion has reduced the window. The wait for tokens ends here; the
-            // wait for the rate limit was counted in advance.
+            // The congestion response has reduced the window. The wait for tokens ends here; the
+            // wait for the rate limit was recorded in advance.
             None if is_shut && !flow.queue.is_empty() => {
                 flow.shut_since = Some(now.max(flow.earliest));
                 if let Some(from) = flow.short_since.take() {
@@ -203,7 +203,7 @@ impl Flows {
         }
     }
 
-    /// Reports all waiting times up to `now`, and restarts them at `now`.
+    /// Records the waits for windows and tokens up to `now`, and restarts them at `now`.
     pub(crate) fn settle(&mut self, now: Time) {
         for index in 0..self.by_id.len() {
             let id = FlowId::new(index);
@@ -249,13 +249,13 @@ impl Flows {
         self.held.pop()
     }
 
-    /// Returns the number of flows that have something to send but wait for an acknowledgement.
+    /// Returns the number of flows with something to send that wait for an acknowledgement.
     pub(crate) fn shut(&self) -> usize {
         self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }
 }
 
-/// Returns whether a class sends stream messages: its own, or messages demoted to it.
+/// Returns whether a class sends stream messages, created in the class or demoted to it.
 fn has_streams(plan: &Plan, class: ClassId) -> bool {
     let demotes = |of: &ClassPlan| {
         of.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Demote(class))

@@ -2,7 +2,7 @@
 
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Groups of queues, shared by endpoints with the same permitted lanes.
+/// Assignment of VC classes to groups of queues, shared by endpoints with the same permitted lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
     pub(super) lanes: Box<[LaneSet]>,
@@ -10,7 +10,8 @@ pub(super) struct Grouping {
 }
 
 impl Grouping {
-    /// Groups VC classes by `lanes`; no packets exist in a VC class without lanes.
+    /// Groups the VC classes with equal entries in `lanes`. No packet uses a VC class whose entry
+    /// is empty.
     pub(super) fn new(lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Packets that wait for tokens are included; packets that wait for an acknowledgement or their
-//! rate limit are not. The order of service does not matter.
+//! rate limit are not.
 
 use super::Adapter;
 use crate::FlowKey;

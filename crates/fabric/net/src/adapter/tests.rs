@@ -1,4 +1,4 @@
-//! Hand-traced adapter scenarios; `sending` and `turns` compare adapters with list-based models.
+//! Adapter scenarios traced by hand; `sending` and `turns` compare adapters with list-based models.
 
 mod sending;
 mod turns;
@@ -184,7 +184,8 @@ impl Sender {
         }
     }
 
-    /// Returns the newly recorded waiting intervals of flows, in ps.
+    /// Returns the waiting intervals recorded since the last call: flow, reason, start and end in
+    /// ps.
     fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
         let held = std::iter::from_fn(|| self.flows.next_held());
         let mut held: Vec<_> =
@@ -194,7 +195,8 @@ impl Sender {
     }
 }
 
-/// Sends all waiting packets. Returns message number, payload bytes and first-packet flag of each.
+/// Sends all waiting packets. Returns the message number, payload bytes and first-packet flag of
+/// each packet.
 fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {
@@ -300,13 +302,13 @@ fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     for id in 2..5 {
         sender.put(1, 1, 0, message(id, 5));
     }
-    // Packets of 5 B at 10 ps per byte: the flow's second packet may start at 50 ps and then
-    // precedes the shared queue.
+    // The flow's first packet has 5 B at 10 ps per byte, so its second packet may start at 50 ps,
+    // and then precedes the shared queue.
     assert_eq!([0, 10, 49, 50, 50].map(|now| sender.goes(now)), [0, 2, 3, 1, 4]);
     let flow = sender.flow(0, 1);
     assert_eq!(sender.held(), [(flow, Hold::RateLimit, 0, 50)]);
-    // A flow with nothing to send keeps its rate limit: its next packet may start at 50 + 30 = 80
-    // ps.
+    // An empty flow keeps its rate limit: after the 3-byte packet of 50 ps, its next packet may
+    // start at 50 + 3 x 10 = 80 ps.
     sender.put(0, 1, 60, message(5, 2));
     assert_eq!((sender.take(60), sender.take(79)), (Turn::At(at(80)), Turn::At(at(80))));
     assert_eq!(sender.goes(80), 5);
@@ -336,11 +338,11 @@ fn policed_class_waits_for_tokens_of_its_first_flow() {
     sender.put(0, 2, 0, message(2, 8));
     sender.put(0, 2, 0, message(3, 2));
     sender.put(1, 1, 0, message(4, 5));
-    // The bucket has 2 tokens left. The second flow requests its 8 tokens before the first flow
-    // does, and the shared queue sends meanwhile.
+    // The first packet leaves 2 tokens. The second flow is next and needs 8 tokens; while it waits,
+    // the shared queue sends.
     assert_eq!([0, 10].map(|now| sender.goes(now)), [0, 4]);
-    // The bucket has 8 tokens at 120 ps, 8 again at 280 ps (first flow) and 2 at 320 ps (second
-    // flow).
+    // The bucket has 2 + 6 = 8 tokens at 120 ps, 8 again at 280 ps (for the first flow) and 2 at
+    // 320 ps (for the second flow).
     assert_eq!((sender.take(20), sender.take(119)), (Turn::At(at(120)), Turn::At(at(120))));
     assert_eq!(sender.goes(120), 2);
     assert_eq!((sender.take(130), sender.take(160)), (Turn::At(at(280)), Turn::At(at(280))));
@@ -379,7 +381,7 @@ fn shrunken_window_blocks_an_eligible_flow() {
         sender.put(0, 1, 0, message(id, 10));
     }
     assert_eq!([sender.goes(0), sender.goes(1)], [0, 1]);
-    // Two packets are in flight, and a third may be sent.
+    // Two packets are in flight, and the window of 3 still permits a third.
     sender.flows.get_mut(flow).limits.window_packets = 1;
     sender.acknowledged(flow, 5);
     assert_eq!(sender.take(6), Turn::Nothing);
@@ -398,7 +400,8 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
             None,
             [(Hold::RateLimit, 0, 80), (Hold::RateLimit, 120, 200), (Hold::Window, 200, 290)],
         ),
-        // 2 of 10 tokens are left; the bucket has 8 at 120 ps, and 8 again at 280 ps.
+        // The first packet leaves 2 of 10 tokens; the bucket has 8 at 120 ps, and 8 again at 280
+        // ps.
         (
             tokens,
             Some(policer),
@@ -429,8 +432,8 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
 fn unwindowed_flow_counts_no_packets_in_flight() {
     let mut sender = Sender::new(vec![ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) }]);
     let flow = sender.flow(0, 1);
-    // The window is 2 packets instead of 2^32 - 1. If packets in flight were counted, the window
-    // would close and never reopen.
+    // The window is 2 packets instead of 2^32 - 1. If the flow counted packets in flight, the
+    // window would close and never reopen.
     sender.flows.get_mut(flow).limits.window_packets = 2;
     for id in 0..4 {
         sender.put(0, 1, 0, message(id, 5));

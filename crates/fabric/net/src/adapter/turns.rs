@@ -1,4 +1,4 @@
-//! Round-robin state of one priority level in a group, if packets may wait for more than the link.
+//! Round robin within one priority level of a queue group, for adapters that can hold packets back.
 //!
 //! ```text
 //!   level 1   ACKs      [ a3 ][ a9 ]                 before all others of the level
@@ -20,10 +20,10 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    /// Packets without a message, each with the start of its wait.
+    /// Packets without a message, each with the time when it was queued.
     ordered: VecDeque<(Packet, Time)>,
     ring: VecDeque<Member>,
-    /// Number of flows with something to send, whether or not their window is open.
+    /// Number of flows with something to send, including flows with a closed window.
     flows: usize,
 }
 
@@ -44,8 +44,6 @@ pub(super) enum Who {
 }
 
 impl Turns {
-    // Arrivals.
-
     pub(super) fn put_shared(&mut self) {
         self.ring.push_back(Member::Shared);
     }
@@ -54,7 +52,7 @@ impl Turns {
         self.ordered.push_back((packet, now));
     }
 
-    /// Adds a message to a flow. `had_none` is set if the flow had nothing to send, and `may_go` if
+    /// Records a message added to a flow. `had_none` is set if the flow was empty, and `may_go` if
     /// the flow enters the ring.
     pub(super) fn put_in_flow(&mut self, flow: FlowId, had_none: bool, may_go: bool) {
         self.flows += usize::from(had_none);
@@ -75,13 +73,13 @@ impl Turns {
         self.ordered.len()
     }
 
-    /// Returns whether anything waits outside the shared queue, permitted or not.
+    /// Returns whether any packet waits outside the shared queue, permitted to start or not.
     pub(super) fn is_waiting(&self) -> bool {
         !self.ordered.is_empty() || self.flows > 0
     }
 
-    /// Returns the first packet without a message, and the flows whose rate limits let them send at
-    /// `now`.
+    /// Returns the first packet without a message, and the flows in the ring whose rate limits
+    /// permit a packet at `now`.
     pub(super) fn firsts<'a>(
         &'a self,
         flows: &'a Flows,
@@ -99,10 +97,8 @@ impl Turns {
         ordered.is_some() || paced.next().is_some()
     }
 
-    // Departures.
-
-    /// Selects the source of the next packet, or returns the earliest time at which a packet may
-    /// start without another event. Marks messages that lack only tokens as delayed, and holds
+    /// Selects the queue that sends the next packet, or returns the earliest time when a packet may
+    /// start without another event. Marks messages that lack only tokens as delayed, and holds back
     /// messages that throttling does not admit. `shared` is the first message of the shared queue.
     pub(super) fn who(
         &self,
@@ -120,8 +116,9 @@ impl Turns {
             Some(throttle) => throttle.may(messages, slot, now),
         };
         let mut soonest: Option<Time> = None;
-        // Only the first flow of a class that lacks tokens waits for them; otherwise short packets
-        // would take the tokens that a long packet needs. Throttling is checked last.
+        // Only the first flow of a class that lacks tokens waits for them; otherwise, short packets
+        // of other flows would take the tokens that a long packet needs. Throttling is checked
+        // last.
         let mut short_classes = Vec::new();
         for (place, member) in self.ring.iter().enumerate() {
             let (flow, slot) = match *member {

@@ -1,4 +1,4 @@
-//! Admission controller: keeps the requests of streams, and decides for every node from its ledger.
+//! Admission controller: tracks the requests of streams, and decides for each node from its ledger.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// State of a stream's request for admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StreamState {
-    /// Admission has not been requested yet.
+    /// Admission has not been requested.
     #[default]
     Silent,
     /// A probe or its response is in flight.
@@ -41,14 +41,14 @@ pub struct Request {
     pub state: StreamState,
     /// Time of the request.
     pub asked: Option<Time>,
-    /// Arrival time of the response, or the time of the adapter's own refusal.
+    /// Arrival time of the response, or time of the refusal by the host's adapter.
     pub responded: Option<Time>,
     /// Earliest expiry time among the stream's expired leases.
     pub lapsed: Option<Time>,
 }
 
 impl Request {
-    /// Returns the time between request and response.
+    /// Returns the time from request to response.
     pub fn set_up(&self) -> Option<Span> {
         Some(self.responded?.since(self.asked?))
     }
@@ -124,8 +124,8 @@ impl AdmissionController {
         &self.requests[stream.index()]
     }
 
-    /// Requests admission. Returns whether to send a probe; otherwise the adapter itself has
-    /// refused.
+    /// Requests admission. Returns whether to send a probe; if not, the source's adapter has
+    /// refused the stream.
     pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.state, request.asked) = (StreamState::Asking, Some(now));
@@ -157,7 +157,7 @@ impl AdmissionController {
         }
     }
 
-    /// Handles a signal from a host at an in-transit host. Returns the signal to forward.
+    /// Handles a signal that an in-transit host re-injects. Returns the signal to forward.
     pub(crate) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, hop, now).err().unwrap_or(signal),
@@ -183,8 +183,8 @@ impl AdmissionController {
         Ok(())
     }
 
-    /// Releases a reservation after the last packet has passed the node; `input` is `None` at the
-    /// source.
+    /// Releases a stream's reservation at a node that its last packet has passed; `input` is `None`
+    /// at the source.
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
@@ -193,7 +193,7 @@ impl AdmissionController {
     }
 
     /// Handles the response at the requesting host; `channel` and `first` are the first two
-    /// channels of the path.
+    /// channels of the stream's path.
     pub(crate) fn handle_response(
         &mut self,
         signal: Signal,
@@ -218,7 +218,7 @@ impl AdmissionController {
         }
     }
 
-    /// Renews a reservation after a packet has passed the node.
+    /// Renews a stream's reservation at a node that a packet of the stream has passed.
     pub(crate) fn renew(
         &mut self,
         stream: StreamId,
@@ -310,6 +310,6 @@ impl AdmissionController {
 pub(crate) enum HostAction {
     Send,
     Release(ChannelId),
-    /// Nothing: only the host itself had reserved bandwidth.
+    /// No signal: only the host itself had reserved bandwidth.
     Nothing,
 }

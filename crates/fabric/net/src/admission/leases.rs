@@ -1,4 +1,4 @@
-//! Leases: reservations expire, since a crashed host would otherwise hold bandwidth forever.
+//! Leases: reservations expire, because a crashed host would otherwise hold bandwidth forever.
 //!
 //! ```text
 //!   probe read      data read    data read
@@ -32,9 +32,9 @@ pub(super) struct Over {
 #[derive(Clone, Debug)]
 pub(super) struct Leases {
     lease: Span,
-    /// For each stream: reserved channel ends, and the last renewal of each.
+    /// For each stream: its reserved channel ends, each with the time of the last renewal.
     held: Vec<Vec<(Place, Time)>>,
-    /// For each channel end: lower bounds of expiry times, with their streams.
+    /// For each channel end: lower bounds of lease expiry times, with their streams.
     due: BTreeMap<Place, BinaryHeap<Reverse<(Time, StreamId)>>>,
 }
 

@@ -1,12 +1,11 @@
-//! Ledgers: reserved bandwidth of every link, recorded by its sending and its receiving node.
+//! Ledgers: reserved bandwidth of each link, recorded separately by the sending and receiving
+//! nodes.
 
 use gingham_topology::ChannelId;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
-    /// Recorded by the sending node.
     Leaving = 0,
-    /// Recorded by the receiving node.
     Entering = 1,
 }
 
@@ -15,7 +14,8 @@ pub(super) enum End {
 pub struct Ledger {
     /// For each channel and end: reserved bandwidth in payload bytes per second.
     reserved: Box<[[u64; 2]]>,
-    /// For each channel: maximum bandwidth reserved so far at its sending node.
+    /// For each channel: maximum bandwidth reserved so far at its sending node, in payload bytes
+    /// per second.
     most: Box<[u64]>,
 }
 
@@ -42,18 +42,18 @@ impl Ledger {
         self.reserved[channel.index()][end as usize]
     }
 
-    /// Returns the bandwidth reserved at the sending node, in payload bytes per second.
+    /// Returns the bandwidth reserved at a channel's sending node, in payload bytes per second.
     pub fn reserved(&self, channel: ChannelId) -> u64 {
         self.reserved[channel.index()][End::Leaving as usize]
     }
 
-    /// Returns the maximum bandwidth reserved so far at the sending node, in payload bytes per
-    /// second.
+    /// Returns the maximum bandwidth reserved so far at a channel's sending node, in payload bytes
+    /// per second.
     pub fn most(&self, channel: ChannelId) -> u64 {
         self.most[channel.index()]
     }
 
-    /// Returns whether no bandwidth is reserved.
+    /// Returns whether no bandwidth is reserved on any channel.
     pub fn is_empty(&self) -> bool {
         self.reserved.iter().flatten().all(|reserved| *reserved == 0)
     }

@@ -18,7 +18,8 @@ fn stream(number: usize) -> StreamId {
     StreamId::new(number)
 }
 
-/// Returns a controller for streams with these rates over channels of 100 B/s each.
+/// Returns a controller for streams with these rates in B/s, over channels with a limit of 100 B/s
+/// each.
 fn controller(rates: &[u64], channels: usize) -> AdmissionController {
     leased_controller(rates, channels, None)
 }
@@ -47,7 +48,7 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
     AdmissionController::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
-/// Channel that leaves an in-transit host wherever it is neither first nor last in a path.
+/// Channel from an in-transit host, unless it is the first or last channel of a path.
 const HOST: usize = 4;
 
 /// Channels of a path, and the current time.
@@ -66,8 +67,9 @@ impl TimedPath<'_> {
         controller.read(signal, self.at(place), self.1)
     }
 
-    /// Handles a signal at the end of the channel with index `place`. Returns the resulting signal
-    /// and whether it ends there. In-transit hosts are never first, last or adjacent.
+    /// Handles a signal at the node behind the path's channel with index `place`. Returns the
+    /// resulting signal, and whether it ends at that node. In-transit hosts are never first, last
+    /// or adjacent.
     fn reach(
         &self,
         controller: &mut AdmissionController,
@@ -133,7 +135,7 @@ impl TimedPath<'_> {
     }
 }
 
-/// Uses a path over three switches; the second has too little bandwidth for another 60 B/s.
+/// Checks a path over three switches, of which the second has less than 60 B/s left.
 #[test]
 fn refusal_midway_releases_earlier_reservations() {
     let mut controller = controller(&[60, 60, 40], 5);
@@ -155,7 +157,7 @@ fn refusal_midway_releases_earlier_reservations() {
     assert_eq!(long.read(&mut controller, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&controller), [0, 0, 60, 60]);
     assert_eq!(controller.requests()[1].state, StreamState::Refused(channel(2)));
-    // Another 40 B/s fit exactly.
+    // Channels 2 and 3 have exactly 40 B/s left.
     assert!(long.ask(&mut controller, stream(2)));
     assert_eq!(reserved(&controller), [40, 40, 100, 100]);
     long.end(&mut controller, stream(2));
@@ -181,7 +183,7 @@ fn refusals_by_adapter_or_first_switch_need_no_release() {
 /// Path with a detour through a host: h0, s1, h2, s1 again, s4.
 const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
-/// Checks that the NACK ends at the next switch, and the release at its first visit.
+/// Checks that the NACK ends at the next switch, and the release at its first visit to that switch.
 #[test]
 fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     let mut controller = controller(&[60, 60], 7);
@@ -221,7 +223,6 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// Checks that a crashed stream's reservations expire after one lease, at the next request.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;
@@ -232,10 +233,10 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     let ack = Onward::Ends(Signal::Ack(stream(0)));
     assert_eq!(path.then(1).read(&mut controller, probe(0), 0), ack);
     assert_eq!(path.then(2).respond(&mut controller, Signal::Ack(stream(0))), HostAction::Send);
-    // A single packet leaves at 5 ps and is read at 6 ps.
+    // The stream's only packet leaves at 5 ps and is read at 6 ps.
     controller.renew(stream(0), (None, channel(0)), at(5));
     controller.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
-    // At 16 ps, the end of the switch's lease, the lease has not expired yet.
+    // The switch's lease ends at 16 ps, but has not expired at exactly that time.
     assert!(other.then(15).begin(&mut controller, stream(1)));
     let nack = Signal::Nack(stream(1), channel(1));
     assert_eq!(other.then(16).read(&mut controller, probe(1), 0), Onward::Ends(nack));
@@ -251,7 +252,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     controller.settle(at(17));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
-    // Even without a crash, a late last packet does not release reservations of other streams.
+    // A last packet after the end of its lease does not release reservations of other streams.
     path.end(&mut controller, stream(0));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     other.end(&mut controller, stream(2));
@@ -260,7 +261,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Streams crash individually (applications), or all streams with the same first channel crash
+    /// Crashes streams individually (applications), or all streams with the same first channel
     /// together (adapters).
     #[test]
     fn ledgers_are_empty_after_all_streams_end(
@@ -306,10 +307,10 @@ enum Story {
     Begins,
     Signal(Signal, usize),
     Response(Signal),
-    /// A packet other than the last passes the node with index `place`, counted from the host.
+    /// A packet other than the last passes the node with this index; the host has index 0.
     Sends(usize),
     Ends(usize),
-    /// The probe continues from here, but the response will be lost.
+    /// The signal of a crashed stream continues from this node, but the response will be lost.
     Crashed(Signal, usize),
     Over,
 }

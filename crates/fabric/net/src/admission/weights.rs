@@ -1,9 +1,9 @@
-//! Lane weights that follow the ledgers.
+//! Lane weights that follow the reserved bandwidth.
 //!
-//! Stream lanes share the reserved bandwidth of a link equally, in 64ths. The lanes of other
-//! classes share the rest, each with a minimum so that they make progress. Every lane has a weight
-//! of at least 1. Probes and responses keep the weights of their own lanes, because a scheduler
-//! with priority levels serves these lanes first.
+//! The weights of a link's stream lanes are equal shares of its reserved bandwidth, in 64ths. The
+//! lanes of other classes share the rest, each with a minimum so that they make progress. Every
+//! lane has a weight of at least 1. Lanes of probes and responses keep their weights, because a
+//! scheduler with priority levels serves these lanes first.
 //!
 //! Source: Yum et al. 2002, sections 3.3 ("minimum forward progress bandwidth should be
 //! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"). Ours:
@@ -20,14 +20,14 @@ const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// For each channel end: arbiters with adjustable weights.
+    /// For each end of a channel: kinds of arbiters with adjustable weights.
     places: [Vec<ArbiterPlace>; 2],
     streams: LaneSet,
     others: LaneSet,
     others_min: u16,
     /// For each channel: whether its sender and its receiver are switches.
     switches: Box<[[bool; 2]]>,
-    /// For each channel end: current weights of a stream lane and of another lane.
+    /// For each channel and end: current weights of a stream lane and of another lane.
     known: Vec<[(u16, u16); 2]>,
 }
 

@@ -38,10 +38,8 @@ impl Admission {
         self.controller.plan().lease.is_some()
     }
 
-    // Requests and replies to them.
-
-    /// Returns whether a source's stream still needs admission. The first call for a stream
-    /// requests it.
+    /// Returns whether a source's stream must wait for admission. The first call for a stream
+    /// requests admission.
     #[inline(never)]
     pub(super) fn holds_back(&mut self, source: &Source, outbox: &mut Outbox, now: Time) -> bool {
         let (class, endpoint) = (source.class(), source.endpoint());
@@ -57,7 +55,7 @@ impl Admission {
         true
     }
 
-    /// Handles a received signal. Returns the source of the stream if the signal admits a stream.
+    /// Handles a received signal. Returns the stream's source if the signal admits the stream.
     #[inline(never)]
     pub(super) fn on_received(
         &mut self,
@@ -116,10 +114,8 @@ impl Admission {
         }
     }
 
-    // Packets on their way.
-
-    /// Handles a packet read at a switch. The last packet of a stream releases the reservation;
-    /// other data packets renew it.
+    /// Handles a packet read at a switch. The last packet of a stream releases the stream's
+    /// reservation; other data packets renew it.
     #[inline(never)]
     pub(super) fn on_read(
         &mut self,

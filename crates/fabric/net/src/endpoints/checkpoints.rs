@@ -1,7 +1,7 @@
-//! Checkpoints of a run: times at which the driver acts between events.
+//! Checkpoints of a run: times when the driver acts between events.
 //!
-//! At equal times, section and step ends and searches for congestion trees precede network events,
-//! network events precede all other events, and the deadlock check is last.
+//! Order at equal times: ends of steps, searches for congestion trees, ends of sections, network
+//! events, all other events, the deadlock check.
 
 use super::Due;
 use crate::measure::Collector;
@@ -47,7 +47,7 @@ impl Checkpoints {
         if self.next > last {
             Due::DeadlockCheck(last)
         } else if is_now(collector.next_sample()) {
-            // A step or search at the end of a section is part of that section.
+            // A step or a search that coincides with the end of a section belongs to that section.
             Due::StepEnd(self.next)
         } else if is_now(collector.next_tree_sample()) {
             Due::TreeSample(self.next)

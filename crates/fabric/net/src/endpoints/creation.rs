@@ -4,8 +4,8 @@
 //!   created ──┬────────► queue of its adapter                 most messages
 //!             └► posted ─┬► accepted: a backlogged class creates its next message
 //!                        └► ready: into the queue of its lanes; the endpoint gets an order to send
-//!   left ───────► its credit returns: the next post
-//!   woken ──────► an attempt, or the end of a copy
+//!   left ───────► its credit returns: the next message is posted
+//!   woken ──────► a posting attempt, or the end of a copy
 //! ```
 
 use super::Endpoints;
@@ -47,8 +47,8 @@ impl Endpoints {
         true
     }
 
-    /// Creates the message that a notification made due `now`, and further messages that the
-    /// source's own clock makes due now. Orders the endpoint to send each message.
+    /// Creates the message that a notification made due at `now`, and further messages due at that
+    /// time by the source's own clock. Orders the endpoint to send each message.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
@@ -76,9 +76,8 @@ impl Endpoints {
 
     /// Notifies the sources of a class that one of its messages starts.
     ///
-    /// Creates at most one message per source, without an order to send, because the network polls
-    /// the endpoint when the starting packet has left. Further messages due now get their own
-    /// orders.
+    /// Creates at most one message per source, without a send order, because the network polls the
+    /// endpoint when the starting packet has left. Further messages due now get separate orders.
     fn on_started(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
         for place in 0..self.sources.agenda(endpoint).of_starts().len() {
             let index = self.sources.agenda(endpoint).of_starts()[place];
@@ -125,7 +124,8 @@ impl Endpoints {
 
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
-        // In a class that needs credits, the next message follows when a message takes its credit.
+        // If a class needs credits, the source's next message follows when a message takes its
+        // credit.
         let is_free =
             |class: ClassId| self.plan.classes[class.index()].post.credits == Credits::Exempt;
         if packet.is_first && (self.posts.is_none() || is_free(packet.class)) {
@@ -196,8 +196,6 @@ impl Endpoints {
         flow
     }
 
-    // Posts.
-
     #[inline(never)]
     fn post(
         &mut self,
@@ -236,7 +234,7 @@ impl Endpoints {
         }
     }
 
-    /// Applies the outcomes of posts, including posts of messages created meanwhile. A loop,
+    /// Applies the outcomes of posts, including posts of messages created meanwhile, in a loop
     /// because recursion could be deep with many credits.
     pub(super) fn carry_posts(&mut self, now: Time) {
         if self.posts.as_mut().is_none_or(|posts| !posts.begin_outcomes()) {

@@ -8,7 +8,7 @@ use crate::{ClassId, LaneChoice, Message, Plan};
 use gingham_kernel::{Purpose, Stream};
 use gingham_topology::routing::VcClass;
 
-/// Random choice of each class, if any; empty if no class draws lanes.
+/// For each class: its random lane choice, if any; empty if all classes use any lane.
 #[derive(Clone, Debug)]
 pub(super) struct LaneChooser(Box<[Option<Draws>]>);
 

@@ -9,7 +9,7 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Endpoints {
-    /// Handles a notice of an event `now`. The resulting orders are available from
+    /// Handles the notice of an event at time `now`. The resulting orders are available from
     /// [`Self::next_order`].
     #[expect(
         clippy::inline_always,
@@ -87,8 +87,6 @@ impl Endpoints {
         }
         self.on_created(source, now)
     }
-
-    // At hosts.
 
     #[inline(never)]
     fn on_left(
@@ -217,8 +215,6 @@ impl Endpoints {
         self.create_postponed(endpoint, now);
     }
 
-    // At switches and in-transit hosts.
-
     #[inline(never)]
     fn on_sent_on(&mut self, endpoint: EndpointId, waited: Span, packet: &mut Packet, now: Time) {
         self.collector.on_reinjected(endpoint, now, waited);
@@ -243,7 +239,7 @@ impl Endpoints {
     fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet, now: Time) {
         let Some(marker) = &mut self.marker else { return };
         if let Some(trigger) = marker.forwarded(&stay, left, now) {
-            // Marks of acknowledgements are not counted, because no source receives them.
+            // Marks on acknowledgements are not counted, because no source receives them.
             if !packet.mark && matches!(packet.content, Content::Data(_)) {
                 self.collector.on_marked(packet.class, trigger);
             }

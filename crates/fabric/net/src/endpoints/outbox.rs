@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) struct Outbox {
     adapters: Vec<Adapter>,
     orders: Vec<Order>,
-    /// Number of packets without a message that are waiting or in the network.
+    /// Number of packets without a message, waiting or in the network.
     in_flight: usize,
 }
 
@@ -26,8 +26,6 @@ impl Outbox {
     pub(super) fn adapter(&mut self, endpoint: EndpointId) -> &mut Adapter {
         &mut self.adapters[endpoint.index()]
     }
-
-    // Orders.
 
     #[inline]
     pub(super) fn order(&mut self, order: Order) {
@@ -57,10 +55,8 @@ impl Outbox {
         &mut self.orders
     }
 
-    // Packets without a message.
-
-    /// Sends a packet without a message. Returns how many packets without a message now wait at its
-    /// source.
+    /// Sends a packet without a message. Returns the number of packets without a message that now
+    /// wait at its source.
     pub(super) fn send(&mut self, packet: Packet, now: Time) -> usize {
         self.in_flight += 1;
         self.order_send(packet.source);

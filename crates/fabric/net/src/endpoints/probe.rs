@@ -1,5 +1,5 @@
 //! Test probe of a run: records notices, sends control packets, and diverts some of them to port 0
-//! of switches, which responds.
+//! of a switch, which responds.
 //!
 //! ```text
 //!   received at a host    one in `control_every`  ──► control packet back to the source
@@ -26,7 +26,7 @@ pub(super) struct Probe {
     of: ProbePlan,
     noted: Vec<Noted>,
     seen: u64,
-    /// Number of packets that hosts received from hosts.
+    /// Number of packets that hosts have received from hosts.
     received: u64,
     weights: Weights,
     /// Number of control packets from hosts that switches have read.

@@ -22,10 +22,12 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![1 => offer, 3 => Just(Step::Take)]
 }
 
-/// Level, number, remaining bytes and longest packet in bytes of a waiting message.
+/// Waiting message: level, number, remaining payload bytes and maximum payload of a packet in
+/// bytes.
 type Listed = (u8, usize, u32, u32);
 
-/// Takes the longest permitted segment of the oldest message in the highest level.
+/// Removes the next segment from the oldest message in the highest level. Returns the message
+/// number and the segment's payload bytes.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();

@@ -3,14 +3,14 @@
 //! ```text
 //!   levels, in descending order:
 //!     1. packets without a message, in order of arrival
-//!     2. the ring, starting with its first member: the first member that may send
+//!     2. the ring: the first member that may send
 //!          shared queue:               may send
 //!          flow:                       may send after its rate limit and with the tokens of its class
 //!          later flow of a class that already waits for tokens: may not send
 //! ```
 //!
-//! The ring contains the shared queue and the flows with an open window, if they have something to
-//! send. New members, and members that have just sent, join at the end.
+//! The ring contains the shared queue and the flows with an open window, except those without
+//! messages. New members, and members that have just sent a packet, join at the end.
 
 use super::*;
 use crate::Arrival;
@@ -48,7 +48,7 @@ enum Step {
     Take {
         group: usize,
     },
-    /// Index into the flows with unacknowledged packets.
+    /// Index into the list of unacknowledged packets.
     Ack {
         which: usize,
     },
@@ -119,13 +119,13 @@ enum Goes {
 struct Lists {
     setting: Setting,
     waiting: Vec<Listed>,
-    /// Level, group and payload bytes of packets without a message.
+    /// Packets without a message: level, group and payload bytes.
     ordered: Vec<(usize, usize, u32)>,
     /// Ring members of all levels and groups; the first member is served next.
     ring: Vec<Member>,
     /// Packets of controlled classes: class, destination, start time in ps, payload bytes.
     sent: Vec<(usize, usize, u64, u32)>,
-    /// Class and destination, one entry per acknowledgement.
+    /// Acknowledged packets: class and destination.
     acknowledged: Vec<(usize, usize)>,
 }
 
@@ -171,7 +171,6 @@ impl Lists {
         is_open && self.first(member).is_some()
     }
 
-    /// Removes members that no longer belong to the ring, and appends new ones.
     fn settle(&mut self) {
         let ring = std::mem::take(&mut self.ring);
         self.ring = ring.into_iter().filter(|member| self.belongs_to_ring(*member)).collect();
@@ -192,7 +191,8 @@ impl Lists {
         went + byte_ps * u64::from(*bytes)
     }
 
-    /// Returns whether the bucket has enough tokens, computed from all packets sent so far.
+    /// Returns whether the token bucket of `class` holds `bytes` tokens at `now`, computed from all
+    /// packets sent so far.
     fn has_tokens(&self, class: usize, bytes: u32, now: u64) -> bool {
         let Some((token_ps, burst)) = self.setting[class].bucket else { return true };
         let full = u64::from(burst) * token_ps;
@@ -204,7 +204,8 @@ impl Lists {
         (there + now - since).min(full) / token_ps >= u64::from(bytes)
     }
 
-    /// Selects the next packet of a group. Also returns the messages that lack tokens.
+    /// Selects the next packet of a group. Also returns the indices of the messages that lack
+    /// tokens.
     fn who(&self, group: usize, now: u64) -> (Option<Goes>, Vec<usize>) {
         let mut short = Vec::new();
         for level in (0..LEVELS).rev() {
@@ -249,8 +250,7 @@ impl Lists {
         bytes
     }
 
-    /// Returns whether an adapter that sends nothing at `now` may name `at` as the next time to
-    /// try.
+    /// Returns whether `at` is a valid retry time for an adapter that sends nothing at `now`.
     fn is_next_chance(&self, group: usize, now: u64, at: u64) -> bool {
         let ends = |member: &Member| match *member {
             Member::Flow { class, destination } => self.paced_until(class, destination) == at,
@@ -293,7 +293,7 @@ struct Both {
     lists: Lists,
     now: u64,
     messages: usize,
-    /// Flows with unacknowledged packets: identifier, class and destination.
+    /// Unacknowledged packets: flow, class and destination.
     in_flight: Vec<(FlowId, usize, usize)>,
 }
 
