@@ -10,15 +10,14 @@
 //!
 //! Each flow of a controlled class (token bucket, window or rate limit) has a separate queue.
 //! Within a level, packet-by-packet round robin between the flow queues and the shared queue keeps
-//! a waiting flow from blocking the others (`turns`). Packets without a message precede all other
-//! packets of their level.
+//! a waiting flow from blocking the others (`turns`). Packets without a message precede all others
+//! of the level.
 //!
-//! The token bucket ([`TokenBucket`](crate::TokenBucket)) of a policed class checks each new
-//! message, and drops or demotes excess messages; or it checks each packet ready to leave, and
-//! delays excess packets.
+//! The token bucket of a policed class checks new messages, and drops or demotes them; or it checks
+//! packets ready to leave, and delays them.
 //!
 //! Packets with different sets of permitted lanes use different groups of queues, each with a full
-//! set of levels. A wormhole network has only group 0.
+//! set of levels.
 //!
 //! Invariant: every payload byte of a queued message leaves in exactly one packet, in the order of
 //! its flow.
@@ -94,7 +93,6 @@ struct Beside {
     paths: SourceChooser,
 }
 
-/// Selected packet: the index of its group and level, and its queue within that level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pick {
     place: usize,
@@ -153,7 +151,7 @@ impl Adapter {
         number
     }
 
-    /// Polices a new message. Returns the class in which to send it, and its conformance.
+    /// Polices a new message. Returns the class to send it in, and its conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -290,7 +288,7 @@ impl Adapter {
         self.grouping.group_of(vc_class)
     }
 
-    /// Returns a bit mask of the groups with waiting packets, including packets that may not start
+    /// Returns a bit mask of the groups with waiting packets, even if the packets may not start
     /// yet.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
@@ -460,7 +458,6 @@ impl Adapter {
         Err(soonest)
     }
 
-    /// Records the loads of the first switch's outputs.
     pub(crate) fn on_loads(&mut self, loads: &[OutputLoad]) {
         self.beside().paths.on_loads(loads);
     }

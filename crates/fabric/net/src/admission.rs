@@ -15,14 +15,8 @@
 //! 0, which responds.
 //!
 //! An in-transit host has no port 0 and decides when it re-injects the probe. A refused probe
-//! continues as a NACK and ends at the next switch.
-//!
-//! ```text
-//!   source        s0         h0         s0              the path leaves s0 for host h0 and returns
-//!     │── probe ──►│─ probe ─►X refused
-//!     │            │          └─ NACK ──►│                the path visits s0 twice: signals name channels
-//!     │◄──────── NACK(h0 to s0) ─────────┘
-//! ```
+//! continues as a NACK and ends at the next switch. Signals name channels, because a path may visit
+//! a switch before and after a host.
 //!
 //! Source: Yum et al. 2002, section 4.1. Ours: the limit on reservations, the start of a stream
 //! after the whole ACK has arrived, and in-transit hosts.

@@ -33,7 +33,7 @@ const PERIOD_BYTES: u64 = 65_536 * 4;
 
 impl CreditLossPlan {
     /// Returns the time from the last update of a virtual lane to its repetition; `back` is the
-    /// channel from the receiver to the sender.
+    /// channel that carries the updates.
     pub fn period_on(&self, back: &ChannelPlan) -> Span {
         self.period.unwrap_or_else(|| back.bytes.of(PERIOD_BYTES))
     }
@@ -68,8 +68,6 @@ mod tests {
         };
         let count = |of: &[bool]| of.iter().filter(|lost| **lost).count();
         assert_eq!(count(&lost(0.0, 0)), 0);
-        // All updates in the interval are lost, including those at its start but not those at its
-        // end.
         let all = lost(1.0, 0);
         assert_eq!(
             (count(&all), all[9], all[10], all[20_009], all[20_010]),

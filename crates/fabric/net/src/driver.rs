@@ -67,8 +67,7 @@ pub trait Network: Debug + Send + Sync {
     /// Returns the counts of all channels from time zero until now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Returns the stepper of virtual-lane switches, with the reason for its choice; `None` for
-    /// networks without lanes.
+    /// Returns the stepper of virtual-lane switches; `None` for networks without lanes.
     fn stepping(&self) -> Option<Stepping> {
         None
     }

@@ -28,7 +28,7 @@ pub struct InTransitPlan {
     pub programming: Span,
     /// Capacity of each adapter's pool in bytes.
     pub pool_bytes: u64,
-    /// Handling of a packet if the pool is full.
+    /// Handling of packets that do not fit into the pool.
     pub when_full: WhenFull,
 }
 
@@ -53,8 +53,8 @@ pub enum WhenPoolFull {
     /// The packet is copied to host memory, and re-injected after it has arrived completely.
     #[default]
     Spill,
-    /// The packet waits in the adapter's input, which stops the sender. Hosts can then be part of
-    /// cycles of packets that wait for each other forever, so the deadlock proof includes them.
+    /// The packet waits in the adapter's input, which stops the sender. Packets can then wait in a
+    /// cycle through hosts forever, so the deadlock proof includes the hosts.
     Stop,
 }
 
@@ -76,8 +76,8 @@ pub struct InTransitParameters {
 }
 
 impl Default for InTransitParameters {
-    /// Returns the values of Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. The spilling
-    /// cost is ours: 5 us, and PCI at 132 MB/s (32 bits at 33 MHz).
+    /// Returns the values of Flich et al. 2001, section IV-A: detection 275 ns, programming 200 ns,
+    /// pool 512 KB. The spilling cost is ours: 5 us, and PCI at 132 MB/s (32 bits at 33 MHz).
     fn default() -> Self {
         Self {
             detection: Span::from_ns(275),
@@ -91,7 +91,7 @@ impl Default for InTransitParameters {
 }
 
 impl InTransitParameters {
-    /// Converts the parameters to integers.
+    /// Converts the parameters to a plan in integers.
     pub fn plan(&self) -> InTransitPlan {
         InTransitPlan {
             detection: self.detection,

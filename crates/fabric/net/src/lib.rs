@@ -7,8 +7,8 @@
 //!   traffic classes  ─┘            polls Source and Adapter, notifies the Collector
 //! ```
 //!
-//! Oracle and engine, in other crates, each implement the movement of flits, slowly and fast, and
-//! share this crate.
+//! The oracle (slow) and the engine (fast), in other crates, share this crate and each implement
+//! the movement of flits.
 //!
 //! Invariants: time, randomness and input are arguments; this crate uses no file, clock or thread.
 

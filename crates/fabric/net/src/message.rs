@@ -7,7 +7,7 @@ use gingham_topology::EndpointId;
 /// A message as created by its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Number among the messages of its source, in order of creation.
+    /// Number of the message at its source, in order of creation.
     pub number: MessageNumber,
     /// Traffic class.
     pub class: ClassId,
@@ -35,17 +35,18 @@ impl Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// Time of acceptance by the adapter; the creation time if no credit is needed.
+    /// Time when the adapter accepted the message; the creation time if no credit is needed.
     pub posted: Time,
-    /// Time at which the first flit of the first packet started on the source's cable.
+    /// Start of the message's first flit on the source's cable.
     pub entered: Time,
-    /// Arrival time of the whole first flit of the packet that completed the message.
+    /// Time when the first flit of the completing packet (the last to arrive) had completely
+    /// arrived.
     pub head_arrived: Time,
-    /// Arrival time of the whole last flit of the completing packet.
+    /// Time when the last flit of the completing packet had completely arrived.
     pub delivered: Time,
-    /// Switches on the completing packet's path, counted at each visit.
+    /// Number of switches on the completing packet's path, counting each visit.
     pub hops: u16,
-    /// In-transit hosts that re-injected the completing packet.
+    /// Number of in-transit hosts that re-injected the completing packet.
     pub in_transit_hosts: u16,
     /// Number of packets of the message.
     pub packets: u32,
@@ -71,8 +72,8 @@ impl Delivery {
         self.delivered.since(self.entered)
     }
 
-    /// Returns the time from entry into the network to the arrival of the head (Kwan et al. 1996,
-    /// section 3.2.3).
+    /// Returns the time from entry into the network to the arrival of the completing packet's head
+    /// (Kwan et al. 1996, section 3.2.3).
     pub fn head_latency(&self) -> Span {
         self.head_arrived.since(self.entered)
     }

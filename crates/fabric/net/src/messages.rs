@@ -8,7 +8,7 @@
 //!
 //! Queues are linked lists through the messages themselves ([`Queue`]), so that each message is
 //! written once. The state of multi-packet messages and the stream of a message are stored
-//! separately, so that a message fits a cache line.
+//! separately, so that a message fits into a cache line.
 //!
 //! Invariants: a slot is in use exactly while its message is in progress; a message is in at most
 //! one queue.
@@ -30,17 +30,17 @@ use gingham_topology::routing::VcClass;
 /// Complete arrival of a packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// Payload bytes.
+    /// Payload of the packet in bytes.
     pub payload_bytes: u32,
     /// Wire bytes on the source's cable.
     pub wire_bytes: u64,
-    /// Switches on the packet's path, counted at each visit.
+    /// Number of switches on the packet's path, counting each visit.
     pub hops: u16,
-    /// In-transit hosts that re-injected the packet.
+    /// Number of in-transit hosts that re-injected the packet.
     pub in_transit_hosts: u16,
-    /// Arrival time of the whole first flit at the destination.
+    /// Time when the first flit had completely arrived at the destination.
     pub head_arrived: Time,
-    /// Arrival time of the whole last flit.
+    /// Time when the last flit had completely arrived.
     pub arrived: Time,
 }
 
@@ -72,12 +72,11 @@ impl Outgoing {
 pub(crate) struct Messages {
     slots: Vec<Slot>,
     free: Option<MessageSlot>,
-    /// Source-side state of multi-packet messages, by `Slot::segments`; `reassemblies` has the
-    /// destination-side state.
+    /// Source-side state of multi-packet messages, indexed by `Slot::segments`; the
+    /// destination-side state is in `reassemblies`.
     unsent: Vec<Unsent>,
     reassemblies: Vec<Reassembly>,
     free_segments: Vec<u32>,
-    /// Stream position of each message, by slot.
     parts: Vec<Option<StreamPart>>,
 }
 
@@ -85,9 +84,9 @@ pub(crate) struct Messages {
 #[repr(align(64))]
 struct Slot {
     message: Message,
-    /// Start of the first packet; meaningless before then.
+    /// Start time of the first packet; meaningless before the packet starts.
     entered: Time,
-    /// Time of acceptance by the adapter; the creation time if no credit is needed.
+    /// Time when the adapter accepted the message; the creation time if no credit is needed.
     posted: Time,
     next: Option<MessageSlot>,
     /// Index in `unsent` and `reassemblies`, for multi-packet messages.
@@ -103,7 +102,7 @@ const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache l
 struct Unsent {
     longest_bytes: u32,
     bytes: u32,
-    /// Packets in transmission, from start to tail.
+    /// Number of packets that have started but whose tails have not left.
     leaving: u32,
 }
 
@@ -116,8 +115,6 @@ struct Reassembly {
 }
 
 impl Messages {
-    // Creation.
-
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn insert(&mut self, outgoing: Outgoing) -> MessageSlot {
@@ -169,8 +166,6 @@ impl Messages {
         self.parts.get_mut(slot.index())?.take()
     }
 
-    // Waiting.
-
     pub(crate) fn message(&self, slot: MessageSlot) -> &Message {
         &self.slots[slot.index()].message
     }
@@ -193,8 +188,6 @@ impl Messages {
     pub(crate) fn post(&mut self, slot: MessageSlot, now: Time) {
         self.slots[slot.index()].posted = now;
     }
-
-    // Sending.
 
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
@@ -281,8 +274,8 @@ impl Messages {
         })
     }
 
-    /// Records the loss of a packet. Returns whether it is the message's first loss. The slot is
-    /// freed when the last packet has arrived or been lost.
+    /// Records the loss of a packet. Returns whether it is the message's first loss. Frees the slot
+    /// if all packets have arrived or been lost.
     pub(crate) fn lose(&mut self, slot: MessageSlot, payload_bytes: u32) -> bool {
         let Some(place) = self.slots[slot.index()].segments else {
             self.discard(slot);

@@ -12,7 +12,7 @@ use crate::{Endpoints, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// A change during a run. Simultaneous events happen in the order of this type.
+/// A change during a run. Simultaneous events happen in the order that this type defines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NetworkEvent {
     /// A host crashes: its endpoint creates no more messages and ignores replies to its admission
@@ -33,14 +33,14 @@ impl NetworkEvent {
     }
 }
 
-/// Network events in the order in which they happen.
+/// Network events in chronological order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NetworkEvents {
     ordered: Vec<(Time, NetworkEvent)>,
 }
 
 impl NetworkEvents {
-    /// Returns whether there are no network events.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ordered.is_empty()
     }

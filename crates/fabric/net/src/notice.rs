@@ -7,7 +7,7 @@
 //!        │             woken, sampled                       │
 //!        │ ◄── Order:  send, create at, wake at, weigh ──── │
 //!        │ ─── a link is free: next packet? ──────────────► │
-//!        │ ◄── Turn:   this packet, or nothing before ───── │
+//!        │ ◄── Turn:   packet, earliest time or nothing ─── │
 //! ```
 //!
 //! The network delivers each notice at the time of its event, and carries out the resulting orders
@@ -45,18 +45,19 @@ pub enum Notice<'a> {
         endpoint: EndpointId,
         /// Start of the first flit.
         began: Time,
-        /// Number of flits.
+        /// Number of flits in the packet.
         flits: u64,
         /// Serialisation time of one flit on this link.
         flit: Span,
         /// Contents of the packet.
         content: Content,
     },
-    /// A packet in transit starts on the link of a host; the receiver of the notice may modify it.
+    /// A packet in transit starts on an in-transit host's link. The receiver of the notice may
+    /// modify the packet.
     SentOn {
         /// In-transit host.
         endpoint: EndpointId,
-        /// Time between readiness and start of the packet.
+        /// Time from the packet's readiness to its start.
         waited: Span,
         /// Re-injected packet.
         packet: &'a mut Packet,
@@ -70,7 +71,7 @@ pub enum Notice<'a> {
         arrival: &'a Arrival,
     },
     /// A switch has read a head: its routing is complete, and it requests an output. The receiver
-    /// of the notice may modify the packet, or make port 0 of the switch its destination
+    /// of the notice may modify the packet, or redirect it to port 0 of the switch
     /// ([`Endpoints::read`](crate::Endpoints::read)).
     Read {
         /// Input channel.
@@ -98,12 +99,12 @@ pub enum Notice<'a> {
         /// Starting packet.
         packet: &'a mut Packet,
     },
-    /// All events are over at a time at which a switch that handles whole packets has read a head.
+    /// All events are over at the time when a switch that handles whole packets has read a head.
     Settled {
         /// Packet whose head was read, possibly already forwarded.
         stay: Stay,
-        /// Whether the output has space for another packet of this length on a permitted lane; true
-        /// if not requested ([`Switched`]).
+        /// Whether the output has space for another packet of this length on a permitted lane;
+        /// always true unless requested ([`Switched`]).
         has_space: bool,
     },
     /// The free lanes of a switch's output may have changed
@@ -117,14 +118,14 @@ pub enum Notice<'a> {
     /// Loads of the outputs at an endpoint's first switch, immediately before the endpoint selects
     /// a packet ([`Wanted::loads`]).
     Loads {
-        /// Sender.
+        /// Sending endpoint.
         endpoint: EndpointId,
-        /// Loads of [`Plan::first_outputs`](crate::Plan::first_outputs), in this order.
+        /// Loads of the [`Plan::first_outputs`](crate::Plan::first_outputs), in the same order.
         loads: &'a [OutputLoad],
     },
     /// Response to [`Order::Gather`].
     Gathered {
-        /// Number of full buffers at the ends of channels between switches
+        /// Number of full receive buffers on channels between switches
         /// ([`Plan::gathered_channels`](crate::Plan::gathered_channels)).
         full: u64,
     },
@@ -145,8 +146,8 @@ pub enum Notice<'a> {
     },
 }
 
-/// Packet in the input buffer of a switch that handles whole packets. Input, lane and arrival time
-/// identify it.
+/// Packet in the input buffer of a switch that handles whole packets, identified by input, lane and
+/// arrival time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stay {
     /// Input channel.
@@ -155,7 +156,7 @@ pub struct Stay {
     pub lane: u8,
     /// Arrival time of the packet's first byte.
     pub came: Time,
-    /// Packet bytes on the wire.
+    /// Length of the packet on the wire, in bytes.
     pub wire_bytes: u64,
     /// Output channel.
     pub output: ChannelId,
@@ -185,7 +186,7 @@ pub enum Order {
         /// Time of the notice, later than now.
         at: Time,
     },
-    /// Change a lane's weight. Not allowed if [`Plan::can_weigh`](crate::Plan::can_weigh) is false.
+    /// Change a lane's weight. Allowed only if [`Plan::can_weigh`](crate::Plan::can_weigh) is true.
     Weigh(Weighing),
     /// Deliver [`Notice::Gathered`] before any other event.
     Gather,
@@ -196,20 +197,20 @@ pub enum Order {
 pub struct Created {
     /// Time of the source's next [`Order::CreateAt`], to be carried out first.
     pub next: Option<Time>,
-    /// Endpoint for [`Order::Send`].
+    /// Endpoint to poll, as with [`Order::Send`].
     pub endpoint: EndpointId,
 }
 
 /// Optional notices that a run needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
-    /// Packets that need a [`Notice::Began`].
+    /// Packets whose start the network must report ([`Notice::Began`]).
     pub began: Which,
     /// Whether [`Notice::Left`] is needed.
     pub left: bool,
     /// Whether [`Notice::Read`] is needed.
     pub read: bool,
-    /// Whether [`Notice::Loads`] is required.
+    /// Whether [`Notice::Loads`] is needed.
     pub loads: bool,
     /// Extent of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
     pub switched: Switched,
@@ -228,13 +229,13 @@ pub enum Switched {
 }
 
 impl Switched {
-    /// Returns whether notices about packets in switches are needed.
+    /// Returns whether these notices are needed.
     #[inline]
     pub const fn are_stays(self) -> bool {
         !matches!(self, Self::Nothing)
     }
 
-    /// Returns whether the space at outputs is needed.
+    /// Returns whether the output space is needed.
     #[inline]
     pub const fn is_space(self) -> bool {
         matches!(self, Self::StaysAndSpace)
@@ -247,7 +248,7 @@ pub enum Which {
     /// No packets.
     #[default]
     None,
-    /// First packet of each message.
+    /// The first packet of each message.
     First,
     /// All packets.
     All,

@@ -1,6 +1,6 @@
 //! Packets: the units that move through the fabric.
 //!
-//! Only data packets belong to a message. All packets use wire, buffers, lanes and routes alike.
+//! Only data packets belong to a message. All packets share links, buffers, lanes and routes.
 
 use crate::{ClassId, FlowId, MessageSlot, PathId, Signal};
 use gingham_topology::EndpointId;
@@ -12,15 +12,16 @@ use gingham_topology::routing::VcClass;
 pub struct Priority(u8);
 
 impl Priority {
-    /// Number of levels.
+    /// Number of priority levels.
     pub const LEVELS: u8 = 8;
 
-    /// Returns the priority of a level, from 0, the lowest; `None` above the highest level.
+    /// Returns the priority of a level; level 0 is the lowest. Returns `None` for a level of
+    /// [`Self::LEVELS`] or higher.
     pub const fn new(level: u8) -> Option<Self> {
         if level < Self::LEVELS { Some(Self(level)) } else { None }
     }
 
-    /// Returns the level, from 0.
+    /// Returns the level; 0 is the lowest.
     pub const fn level(self) -> usize {
         self.0 as usize
     }
@@ -68,7 +69,7 @@ pub struct Packet {
     pub vc_class: VcClass,
     /// Whether this is the first data packet of its message.
     pub is_first: bool,
-    /// Whether this is the last packet of a stream, which releases the reservation.
+    /// Whether this is the last packet of a stream, which releases the stream's reservation.
     pub is_last_of_stream: bool,
     /// Congestion mark set by switches.
     pub mark: bool,

@@ -1,4 +1,4 @@
-//! Whole packets in input buffers.
+//! Switching of whole packets, which are stored in input buffers.
 //!
 //! ```text
 //!   input port 1   lane 0  [ p4 p7 ]  ─┐                       ┌─► output 2   oldest first, a lane at a time
@@ -6,9 +6,9 @@
 //!   input port 2   lane 0  [ p5 ]     ─┘                       └─► output 3
 //! ```
 //!
-//! A packet occupies its whole space in the next input buffer when it starts at the sender, and
-//! releases the space when its tail has left: virtual cut-through (Kermani and Kleinrock 1979).
-//! Timing: `docs/concepts/timing-packets.md`.
+//! A packet reserves space for its whole length in the next input buffer when it starts at the
+//! sender, and releases the space when its tail has left: virtual cut-through (Kermani and
+//! Kleinrock 1979). Timing: `docs/concepts/timing-packets.md`.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III and table I; credits: InfiniBand
 //! Architecture Specification, Volume 1, section 7.9.
@@ -29,11 +29,12 @@ pub type LaneBlocks = [u32; LANES_MAX as usize];
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Read {
-    /// Any number, each to a different output.
+    /// Any number of packets, each to a different output.
     #[default]
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 6"))]
     Any,
-    /// One: other packets of the port wait until its tail has left, even for different outputs.
+    /// One packet: other packets of the port wait until its tail has left, even packets for other
+    /// outputs.
     #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"when crossbar is busy\""))]
     One,
 }
@@ -65,8 +66,8 @@ pub struct OvertakingPlan {
 pub struct PacketsPlan {
     /// Header and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Time from the arrival of the first byte to the earliest start on the output; at least one
-    /// byte time of every channel.
+    /// Time from the arrival of a packet's first byte to the packet's earliest start on the output;
+    /// at least one byte time of every channel.
     pub forwarding_delay: Span,
     /// Minimum time between reading two packet heads at the same input port.
     pub head_interval: Span,
@@ -82,26 +83,26 @@ pub struct PacketsPlan {
     pub credit_delay: Span,
     /// Random loss of credit updates, if any.
     pub credit_loss: Option<CreditLossPlan>,
-    /// Receiver-requested pauses of lanes, instead of credits.
+    /// Lane pauses that receivers request, instead of credits.
     pub pauses: Option<PausesPlan>,
-    /// Arbitration among the packets for an output.
+    /// Arbitration among packets that request the same output.
     pub arbitration: Arbitration,
 }
 
 impl PacketsPlan {
-    /// Returns the bytes of a packet on the wire.
+    /// Returns the length of a packet on the wire, in bytes.
     #[inline]
     pub const fn wire_bytes(&self, payload_bytes: u32) -> u64 {
         payload_bytes as u64 + self.overhead_bytes as u64
     }
 
-    /// Returns the blocks that a packet occupies in a buffer.
+    /// Returns the number of blocks that a packet occupies in a buffer.
     #[inline]
     pub const fn blocks(wire_bytes: u64) -> u64 {
         wire_bytes.div_ceil(BLOCK_BYTES as u64)
     }
 
-    /// Returns the capacity of an input over all lanes, in bytes.
+    /// Returns the capacity of an input port over all lanes, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let blocks: u64 = self.buffer_blocks.iter().copied().map(u64::from).sum();
         blocks * u64::from(BLOCK_BYTES)

@@ -32,8 +32,8 @@ impl PausesPlan {
         back.delay + back.bytes.of(self.frame_bytes.into()) + self.response_time
     }
 
-    /// Returns the maximum number of bytes that a buffer must hold above the pause threshold, for
-    /// packets of `shortest` to `longest` wire bytes.
+    /// Returns the number of bytes that a buffer must be able to hold above the pause threshold,
+    /// for packets of `shortest` to `longest` wire bytes.
     pub fn headroom_bytes(
         &self,
         channel: &ChannelPlan,
@@ -47,7 +47,8 @@ impl PausesPlan {
             let packets = within.as_ps() / channel.bytes.of(shortest).as_ps().max(1) + 1;
             Span::from_ps(packets.div_ceil(2))
         };
-        // Back-to-back bytes, numbered from 0, start within this time.
+        // Back-to-back bytes that start before the pause takes effect; the last may start a packet
+        // of maximum length.
         let before_the_last = channel.bytes.started(within + rounded) - 1;
         before_the_last + longest
     }
@@ -71,15 +72,17 @@ mod tests {
             frame_bytes: 84,
             response_time: Span::from_ps(60),
         };
-        // R = 25 + 10 + (40 + 840 + 60) = 975 ps; byte 97 starts at 970 ps.
+        // R = delay 25 + one byte 10 + pause (delay 40 + frame 840 + response 60) = 975 ps. Bytes
+        // take 10 ps, so byte 97 starts at 970 ps.
         let [forth, back] = [channel(655_360, 25), channel(655_360, 40)];
         assert_eq!(plan.headroom_bytes(&forth, &back, [1, 64]), 97 + 64);
-        // With a 5 ps shorter delay, byte 97 would start exactly when the pause takes effect.
+        // With a return delay of 35 ps, byte 97 would start exactly when the pause takes effect.
         let shorter = channel(655_360, 35);
         assert_eq!(plan.headroom_bytes(&forth, &shorter, [1, 64]), 96 + 64);
-        // A byte of 1.5 ps occupies 2 ps, and three bytes 5 ps (never less than 4.5 ps). R = 25 + 2
-        // + 940 = 967 ps holds 967 / 15 = 64 packets of ten bytes and one more, each with up to 0.5
-        // ps of rounding: byte k starts at 1.5 k < 999.5 ps.
+        // A byte of 1.5 ps takes 2 ps after rounding, and three bytes 5 ps. R = delay 25 + one byte
+        // 2 + pause 940 = 967 ps, the time of 967 / 15 = 64 packets of ten bytes and a part of
+        // another, each with up to 0.5 ps of rounding. Byte k starts at 1.5 k ps < 967 + 65 x 0.5 =
+        // 999.5 ps, thus k is at most 666.
         let odd = channel(98_304, 25);
         assert_eq!(plan.headroom_bytes(&odd, &back, [10, 64]), 666 + 64);
     }

@@ -1,4 +1,5 @@
-//! The plan: a complete, typed description of a run, in integers and with names resolved.
+//! The plan: a complete, typed description of a run, with names resolved and quantities in
+//! integers.
 
 use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
@@ -26,9 +27,9 @@ pub struct Ends {
 /// A traffic class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClassPlan {
-    /// Name, for results and for random streams.
+    /// Name, used in results and to derive random streams.
     pub name: String,
-    /// Half-open interval in which messages are created.
+    /// Half-open interval of message creation times.
     pub active: Range<Time>,
     /// Packet priority.
     pub priority: Priority,
@@ -55,7 +56,8 @@ impl ClassPlan {
         !self.sources.iter().any(SourcePlan::is_backlogged)
     }
 
-    /// Returns the class to which this class replies, if any.
+    /// Returns the class of the messages that trigger this class's replies; `None` for other
+    /// traffic.
     pub fn replied(&self) -> Option<ClassId> {
         Some(self.sources.first()?.replies()?.to)
     }
@@ -67,20 +69,20 @@ impl ClassPlan {
         (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
-    /// Returns whether packets may wait for more than their link.
+    /// Returns whether a window, a rate limit or a token bucket may hold packets back.
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
         is_delayed || self.window.is_some() || self.rate_limit.is_some()
     }
 
-    /// Returns the interval in which all sources are active.
+    /// Returns the interval during which all sources are active.
     pub fn all_active(&self) -> Range<Time> {
         let later = self.sources.iter().map(SourcePlan::later_max).max().unwrap_or(Span::ZERO);
         self.active.start + later..self.active.end
     }
 
-    /// Returns the priorities of packets and of their acknowledgements.
+    /// Returns the priorities of the class's packets and acknowledgements.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
         let of_acks = self.window.as_ref().map(|window| window.ack.priority);
         std::iter::once(self.priority).chain(of_acks)
@@ -95,7 +97,7 @@ impl ClassPlan {
         policed.min(self.segmentation.longest_bytes(switches))
     }
 
-    /// Returns the maximum payload over all paths of a packet, for a message of `message_bytes`.
+    /// Returns the maximum payload in bytes of a message's packets over all paths.
     pub fn longest_anywhere_bytes(&self, message_bytes: u32) -> u32 {
         let longest = match &self.segmentation {
             // The list need not increase with the number of switches.
@@ -119,9 +121,9 @@ pub enum Quantity {
     NetworkLatency,
     /// Time from entry into the network to the arrival of the head.
     HeadLatency,
-    /// Payload delivered per time.
+    /// Payload delivered per unit of time.
     AcceptedLoad,
-    /// Switches traversed by a message.
+    /// Number of switches traversed by a message.
     Hops,
 }
 
@@ -131,16 +133,17 @@ pub enum Quantity {
 pub struct StopPlan {
     /// Latest end of the window.
     pub time: Time,
-    /// Start of the window, rounded up to a section boundary; `None` determines it by MSER-5.
+    /// Start of the window, rounded up to a section boundary; `None`: determined by MSER-5.
     pub warm_up: Option<Time>,
-    /// Relative half-width of every class's confidence interval at which the window ends.
+    /// Relative half-width of the confidence intervals that ends the window once all classes reach
+    /// it.
     pub relative_width: Option<f64>,
-    /// Quantity of these confidence intervals.
+    /// Quantity of the confidence intervals.
     pub quantity: Quantity,
-    /// Number of delivered messages of all classes, created in the window, at which the window
-    /// ends.
+    /// Number of messages, created in the window and delivered, that ends the window; summed over
+    /// all classes.
     pub messages: Option<u64>,
-    /// Time after the window for the arrival of its undelivered messages.
+    /// Extra time after the window for its undelivered messages.
     pub follow: Span,
 }
 
@@ -184,9 +187,9 @@ pub struct MeasurePlan {
     pub messages: KeptMessages,
     /// Maximum size of a sample.
     pub sample_size: usize,
-    /// Step width of the time series; `None` uses slices.
+    /// Step width of the time series; `None`: one slice per step.
     pub step: Option<Span>,
-    /// Whether every flow is counted.
+    /// Whether to measure every flow.
     pub flows: bool,
     /// Interval between searches for congestion trees; `None`: no searches.
     pub tree_step: Option<Span>,
@@ -240,7 +243,7 @@ pub struct Plan {
     pub adapters: Option<AdapterPlan>,
     /// Admission control of streams, if any.
     pub admission: Option<Arc<AdmissionPlan>>,
-    /// Network events, except those that streams draw.
+    /// Network events, except application crashes drawn for streams.
     pub events: NetworkEvents,
     /// Properties of the channels, by [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
@@ -268,7 +271,7 @@ impl Plan {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
     }
 
-    /// Iterates over a class, the class to which it replies, and so on.
+    /// Iterates over a class, the class that it replies to, and so on.
     pub fn reply_chain(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
         std::iter::successors(Some(class), |id| self.classes[id.index()].replied())
     }
@@ -278,7 +281,7 @@ impl Plan {
         self.reply_chain(class).last().unwrap_or(class)
     }
 
-    /// Returns the serialisation time per byte of a channel, in picoseconds.
+    /// Returns a channel's serialisation time per byte, in picoseconds.
     pub fn byte_ps(&self, channel: ChannelId) -> f64 {
         self.switching.byte_ps(self.channel(channel))
     }
@@ -295,12 +298,13 @@ impl Plan {
         format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
-    /// Returns the lanes that a class may use on any channel.
+    /// Returns the lanes that a class may use on at least one channel.
     pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
         self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
     }
 
-    /// Returns the scheduler of a kind of arbiter, if the network has that kind.
+    /// Returns the scheduler of the arbiters at `place`; `None` if the network has no such
+    /// arbiters.
     pub fn arbiter(&self, place: ArbiterPlace) -> Option<&Scheduler> {
         match place {
             ArbiterPlace::CrossbarInput => self.switching.crossbar_input(),
@@ -338,15 +342,15 @@ impl Plan {
         of_classes.chain(of_signals).max().unwrap_or_default()
     }
 
-    /// Returns whether packets may have no message, or wait at a host for more than their link.
+    /// Returns whether some packets have no message, or hosts may hold packets back.
     pub fn is_controlled(&self) -> bool {
         self.probe.is_some()
             || self.admission.is_some()
             || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
-    /// Returns whether the receiver of a channel has a finite buffer; hosts that accept every
-    /// packet have none.
+    /// Returns whether a channel's receiver has a finite buffer; hosts that accept every packet
+    /// have none.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
         let target = self.ends(channel).target.node;
         let is_held = self.is_switch(target)
@@ -354,7 +358,8 @@ impl Plan {
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 
-    /// Returns the capacity of the receiver's buffer in flits over all lanes; 0 without a buffer.
+    /// Returns the capacity of the receiver's buffer over all lanes, in flits (in bytes for whole
+    /// packets); 0 without a buffer.
     pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
         if self.has_buffer(channel) {
             self.switching.buffer_flits(self.channel(channel))
@@ -363,7 +368,7 @@ impl Plan {
         }
     }
 
-    /// Returns timing and buffering of a channel.
+    /// Returns the timing and buffering of a channel.
     pub fn channel(&self, channel: ChannelId) -> &ChannelPlan {
         &self.channels[channel.index()]
     }
@@ -383,7 +388,7 @@ impl Plan {
         &class.sources
     }
 
-    /// Returns the offered load of a sending class, as a fraction of the link rates of its sources;
+    /// Returns the offered load of a sending class, as a fraction of its sources' link rates;
     /// `None` for backlogged classes, schedules and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
         let class = &self.classes[class.index()];

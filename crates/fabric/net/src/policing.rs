@@ -13,13 +13,11 @@
 //! **excess**: it waits, is dropped, or is sent in another class. The maximum packet length is
 //! limited as well.
 //!
-//! Source: Kwan et al. 1996, section 5 ("a policing algorithm at each host that restricts the
-//! amount of high priority data that can be transmitted over some period of time", and "a limit on
-//! the high priority worm length"), as generic cell rate algorithm, virtual scheduling (ITU-T
-//! I.371, 1993, annex 1). The state is the time at which the bucket will be full again, so that
-//! only the rate is rounded, once.
+//! Source: Kwan et al. 1996, section 5, as generic cell rate algorithm, virtual scheduling (ITU-T
+//! I.371, 1993, annex 1). The state is the time when the bucket will be full again, so that only
+//! the rate is rounded, once.
 //!
-//! Invariant: at most `rate x t + burst` conforming bytes in any interval of length `t`.
+//! Invariant: at most `rate x t + burst` conforming bytes leave in any interval of length `t`.
 
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
@@ -45,18 +43,18 @@ pub enum Conformance {
 /// Treatment of excess traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Excess {
-    /// Waits for tokens.
+    /// Excess packets wait for tokens.
     Delay,
-    /// Is dropped.
+    /// Excess messages are dropped.
     Drop,
-    /// Is sent in this class.
+    /// Excess messages are sent in this class.
     Demote(ClassId),
 }
 
 /// Policing of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicingPlan {
-    /// For each source: time in which [`REFILL_BYTES`] tokens flow in.
+    /// For each source: time for [`REFILL_BYTES`] tokens to flow in.
     pub refill: Box<[Span]>,
     /// Capacity of the bucket in tokens, one per byte.
     pub burst_bytes: u32,
@@ -79,7 +77,7 @@ impl PolicingPlan {
 pub struct TokenBucket {
     token_parts: u64,
     burst_bytes: u32,
-    /// Time at which the bucket is full again if no more tokens are taken.
+    /// Time when the bucket will be full again if no more tokens are taken.
     full_at_parts: u128,
 }
 
@@ -89,20 +87,20 @@ impl TokenBucket {
         Self { token_parts: refill.as_ps(), burst_bytes, full_at_parts: 0 }
     }
 
-    /// Returns whether the bucket has tokens for `bytes` bytes `now`.
+    /// Returns whether the bucket has `bytes` tokens at `now`.
     pub fn holds(&self, now: Time, bytes: u32) -> bool {
         bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
     }
 
-    /// Returns the first time, not before `now`, with tokens for `bytes` bytes, which must not
-    /// exceed the capacity.
+    /// Returns the earliest time, not before `now`, when the bucket has `bytes` tokens; `bytes`
+    /// must not exceed the capacity.
     pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
         assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
         let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
         now + Span::from_ps(u64::try_from(wait_ps).expect("a bucket fills within a run"))
     }
 
-    /// Takes tokens for `bytes` bytes, which must be available.
+    /// Takes `bytes` tokens, which must be available at `now`.
     pub fn take(&mut self, now: Time, bytes: u32) {
         debug_assert!(self.holds(now, bytes), "only tokens that are there are taken");
         self.full_at_parts = self.full_at_parts.max(parts(now)) + self.cost_parts(bytes);
@@ -133,18 +131,18 @@ mod tests {
 
     #[test]
     fn token_bucket_refills_exactly_to_the_picosecond() {
-        // A tenth of 160 MB/s is 62,500 ps per byte. The burst is 100 B.
+        // A tenth of 160 MB/s is 62,500 ps per byte.
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 62_500), 100);
         assert!(bucket.holds(at(0), 100) && !bucket.holds(at(u64::MAX), 101));
         bucket.take(at(0), 60);
-        // 40 tokens are left; 20 more take 1,250,000 ps.
+        // 40 tokens are left; 20 more take 20 x 62,500 = 1,250,000 ps.
         assert_eq!(bucket.holds_at(at(0), 40), at(0));
         assert_eq!(bucket.holds_at(at(0), 60), at(1_250_000));
         assert!(!bucket.holds(at(1_249_999), 60) && bucket.holds(at(1_250_000), 60));
         assert_eq!(bucket.holds_at(at(1_000_000), 60), at(1_250_000));
         assert_eq!(bucket.holds_at(at(2_000_000), 60), at(2_000_000));
         bucket.take(at(1_250_000), 60);
-        // The bucket is empty; it is full again after 100 byte times.
+        // The bucket is empty, and full again after 100 x 62,500 = 6,250,000 ps.
         assert_eq!(bucket.holds_at(at(1_250_000), 1), at(1_312_500));
         assert_eq!(bucket.holds_at(at(1_250_000), 100), at(7_500_000));
         bucket.take(at(50_000_000), 100);
@@ -155,7 +153,8 @@ mod tests {
     fn fractional_refill_time_accumulates_no_error() {
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 5 / 2), 4);
         bucket.take(at(0), 4);
-        // Three tokens are available after 7.5 ps, thus at 8 ps, with a fifth of the fourth token.
+        // At 2.5 ps per token, three tokens are available after 7.5 ps, thus at 8 ps with a fifth
+        // of the fourth token.
         assert_eq!(bucket.holds_at(at(0), 3), at(8));
         bucket.take(at(8), 3);
         // The fourth token arrives at 10 ps, the fifth at 12.5 ps, the sixth at 15 ps.
@@ -190,7 +189,7 @@ mod tests {
 
     fn questions() -> impl Strategy<Value = (u64, u32, Vec<(u64, u32)>)> {
         (1..1_u64 << 40, 1_u32..5_000).prop_flat_map(|(refill, burst)| {
-            // Up to the refill time of the whole bucket.
+            // Gaps between requests, up to the refill time of the whole bucket.
             let span = 0..=(refill.saturating_mul(burst.into()) >> REFILL_BITS) + 1;
             let asked = prop::collection::vec((span, 1..=burst), 1..60);
             (Just(refill), Just(burst), asked)

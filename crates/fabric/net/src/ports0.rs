@@ -1,4 +1,4 @@
-//! Port 0 of switches: the endpoint for packets to and from the switch itself.
+//! Port 0 of switches: an endpoint for packets to and from the switch itself.
 //!
 //! ```text
 //!   h0 ──► s0 ──► s1 ──► h2          read at s1, and diverted:   h0 ──► s0 ──► s1 ──► s1[0]
@@ -7,8 +7,8 @@
 //!
 //! Port 0 of a switch is an endpoint ([`Fabric::with_ports_0`]) behind an ideal cable, without
 //! delay and as fast as the fastest cable of the switch. It accepts every packet, and its own
-//! packets wait in an adapter like a host's. No path leads to it: a switch that has read a packet
-//! may divert the packet there ([`Endpoints::read`]).
+//! packets wait in an adapter like a host's. No path leads to port 0: a switch that has read a
+//! packet may divert the packet there ([`Endpoints::read`]).
 //!
 //! Invariant: all ids of a plan keep their meaning when ports 0 are added.
 
@@ -19,7 +19,7 @@ use gingham_topology::{EndpointId, Fabric, NodeId};
 
 impl Plan {
     /// Adds a port 0 to every switch. With routing tables, or with source routes computed with
-    /// ports 0, paths start at every port 0; otherwise only at switches with endpoints.
+    /// ports 0, paths start at every port 0; otherwise, only at ports 0 of switches with endpoints.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         let known = self.channels.len();
@@ -32,7 +32,8 @@ impl Plan {
         self
     }
 
-    /// Returns a copy of the switch's fastest channel, without delay.
+    /// Returns the plan of a channel to or from port 0: the switch's fastest channel, without
+    /// delay.
     fn ideal_channel(&self, channel: ChannelId) -> ChannelPlan {
         let ends = self.ends(channel);
         let into_end = self.is_switch(ends.source.node);
@@ -45,7 +46,7 @@ impl Plan {
             (of.flit, of.bytes.of(1 << 16))
         };
         let fastest = real.min_by_key(time).expect("a switch with an end has a cable");
-        // The buffer for packets from port 0 is the same as for the fastest cable.
+        // Packets from port 0 use a buffer like the packets of the fastest cable.
         let alike = if into_end { fastest } else { Fabric::reverse(fastest) };
         let slack = if into_end { None } else { self.channel(alike).slack };
         ChannelPlan { delay: Span::ZERO, slack, ..*self.channel(fastest) }
@@ -60,7 +61,7 @@ impl Plan {
         self.fabric.node(node).kind == gingham_topology::NodeKind::Port0
     }
 
-    /// Returns the channel to the port 0 to which a packet was diverted at the receiver of `input`.
+    /// Returns the channel to port 0 of the switch that read `packet` from `input` and diverted it.
     pub fn into_end(&self, input: ChannelId, packet: &Packet) -> ChannelId {
         let switch = self.fabric.target(input).node;
         debug_assert_eq!(self.fabric.port_0(switch), Some(packet.destination), "of this switch");
@@ -69,7 +70,7 @@ impl Plan {
 }
 
 impl Endpoints {
-    /// Handles a packet that a switch has read `now` ([`Notice::Read`]). Returns the channel to
+    /// Handles a packet that a switch has read at `now` ([`Notice::Read`]). Returns the channel to
     /// port 0 if the packet was diverted. The resulting orders are available from
     /// [`Self::next_order`].
     #[inline(never)]

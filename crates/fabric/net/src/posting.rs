@@ -8,9 +8,9 @@
 //! ```
 //!
 //! A **credit** is space for one message in the send buffer. It returns (a completion) when the
-//! message's tail has left the adapter. Without congestion control all messages of an adapter share
-//! one pool; with credit-based congestion control every class of a host, or every flow, has its own
-//! pool.
+//! message's tail has left the adapter. Without congestion control, all messages of an adapter
+//! share one pool of credits; with credit-based congestion control, every class of a host or every
+//! flow has a separate pool.
 //!
 //! Source: Yum et al. 2002, sections 3.2 (queue pairs, DMA, completion queues, priority by class)
 //! and 4.2 (credits); our reading: `docs/concepts/channel-adapters.md`.
@@ -33,7 +33,7 @@ use gingham_topology::routing::VcClass;
 pub struct AdapterPlan {
     /// Capacity of the send buffer in messages, at least 1.
     pub send_buffer: u32,
-    /// DMA engine that copies messages into the send buffer; `None`: no copying time.
+    /// DMA engine that copies messages into the send buffer; `None`: copying takes no time.
     pub dma: Option<DmaPlan>,
     /// Injection throttling.
     pub throttle: Option<ThrottlePlan>,
@@ -49,7 +49,7 @@ pub struct DmaPlan {
 }
 
 impl DmaPlan {
-    /// Returns the time to copy a message, rounded up to 1 ps.
+    /// Returns the time to set up and copy a message, rounded up to 1 ps.
     pub fn time_of(self, payload_bytes: u32) -> Span {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let copied = parts.div_ceil(u128::from(REFILL_BYTES));
@@ -57,7 +57,7 @@ impl DmaPlan {
     }
 }
 
-/// Posting of a class's messages.
+/// Rules for posting a class's messages.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PostPlan {
     /// Credits that messages need.
@@ -78,14 +78,14 @@ impl PostPlan {
 /// Credits for messages of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Credits {
-    /// Send buffer credits, shared by all classes.
+    /// Send buffer credits, shared with other classes.
     #[default]
     OfBuffer,
     /// Messages need no credit.
     Exempt,
-    /// Credits of the class at a host, by endpoint.
+    /// Separate credits of the class at each host: their number, by endpoint.
     OfClass(Box<[u32]>),
-    /// Credits of each flow, by source endpoint.
+    /// Separate credits of each flow: their number, by source endpoint.
     OfFlow(Box<[u32]>),
 }
 
@@ -95,7 +95,8 @@ pub enum Refused {
     /// The message waits for a credit.
     #[default]
     Wait,
-    /// The message is posted again at this nonzero interval, by endpoint, until it gets a credit.
+    /// The message is posted again at a fixed interval until it gets a credit; nonzero intervals,
+    /// by endpoint.
     Retry(Box<[Span]>),
 }
 
@@ -105,8 +106,8 @@ pub enum LaneChoice {
     /// Any free lane, at each hop.
     #[default]
     Any,
-    /// Lane drawn for each message, among these VC classes with one lane each.
+    /// Random lane for each message, from VC classes with one lane each.
     AtRandom(Box<[VcClass]>),
-    /// Lane drawn for the first message of a flow, and used for the whole flow.
+    /// Random lane for each flow, from VC classes with one lane each.
     OfFlow(Box<[VcClass]>),
 }

@@ -2,7 +2,7 @@
 //! packets and lane weights.
 //!
 //! If two simulations of a plan have equal sequences of notices, every mechanism that uses notices
-//! behaves equally in both. A probe changes the run, because its packets use wire and buffers.
+//! behaves equally in both. A probe changes the run, because its packets use links and buffers.
 
 use crate::{ArbiterPlace, Packet, Plan, Weighing};
 use gingham_kernel::Time;
@@ -12,14 +12,14 @@ use std::num::NonZeroU16;
 /// Actions of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Number of received packets per control packet sent back; 0: none are sent.
+    /// Ratio of received packets to control packets sent back; 0: none are sent.
     pub control_every: u64,
     /// Payload bytes of control packets, including packets from ports 0.
     pub control_bytes: u32,
-    /// Number of hosts' control packets read at switches per packet diverted to port 0; 0: none.
-    /// Port 0 replies to each, and forwards every second one.
+    /// Ratio of hosts' control packets read at switches to packets diverted to port 0; 0: none are
+    /// diverted. Port 0 replies to each diverted packet, and forwards every second one.
     pub divert_every: u64,
-    /// Number of received packets per change of a lane weight; 0: no changes.
+    /// Ratio of received packets to changes of lane weights; 0: no changes.
     pub weigh_every: u64,
 }
 
@@ -30,8 +30,8 @@ pub(crate) struct Weights {
     ordered: usize,
 }
 
-/// Stride over the arbiters, for an irregular order that visits all: a prime greater than their
-/// number in any test.
+/// Stride for visiting all arbiters in an irregular order: a prime greater than their number in any
+/// test.
 const STRIDE: usize = 10_007;
 
 impl Weights {
@@ -66,14 +66,14 @@ pub struct Noted {
     pub time: Time,
     /// Kind of notice.
     pub what: &'static str,
-    /// Index of the source, endpoint or input channel; for samples, the number of their entries.
+    /// Index of the source, endpoint or input channel; for samples, the number of entries.
     pub place: usize,
     /// Input lane; 0 for notices without a lane.
     pub lane: u8,
-    /// Flits in the buffer when a head was read; for a packet waiting in a switch, its wire bytes;
-    /// otherwise 0.
+    /// Flits in the lane's buffer when a head was read, or wire bytes of a packet waiting in a
+    /// switch; otherwise 0.
     pub waiting_flits: u64,
-    /// Whether the output has space for another packet, for [`crate::Notice::Settled`].
+    /// For [`crate::Notice::Settled`]: whether the output has space for another packet.
     pub has_space: Option<bool>,
     /// Packet of the notice, if any.
     pub packet: Option<Packet>,

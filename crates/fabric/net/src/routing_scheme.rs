@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A path is a list of legs, each to an in-transit host, an intermediate switch or the destination.
-//! It follows tables, or a source route in the packet. Dateline classes restart with each leg, and
-//! the lanes of a VC class may be divided among the legs
+//! Packets follow tables or carry source routes. Dateline classes restart with each leg, and the
+//! lanes of a VC class may be divided among the legs
 //! ([`gingham_topology::routing::Lanes::with_legs`]). With adaptive routing, a table entry is a set
 //! of outputs.
 //!
@@ -42,14 +42,15 @@ use std::ops::RangeInclusive;
 
 /// Paths of a run, and the selection among them.
 ///
-/// Tables are adaptive exactly if packets select outputs at switches; alternative paths exist
-/// exactly if hosts select paths.
+/// Tables are adaptive if and only if packets select outputs at switches. Alternative paths exist
+/// if and only if hosts select paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoutingScheme {
-    /// Routes of the direct paths by [`PathId`]: one or two per pair; two only as source routes.
+    /// Routes of the direct paths, by [`PathId`]: one path per endpoint pair, or two with source
+    /// routes.
     pub paths: Vec<Routes>,
     /// Endpoints at the intermediate switches of alternative paths, drawn with equal probability.
-    /// Empty if no decision selects alternative paths via switches.
+    /// Empty without paths via switches.
     pub vias: Vec<EndpointId>,
     /// Selection among paths, or among outputs at each switch.
     pub decision: Decision,
@@ -62,7 +63,7 @@ impl RoutingScheme {
     /// Returns a scheme without paths via intermediate switches.
     ///
     /// # Panics
-    /// If paths and decision disagree.
+    /// If `decision` does not fit `paths`.
     pub fn new(paths: Vec<Routes>, decision: Decision) -> Self {
         let scheme = Self { paths, vias: Vec::new(), decision };
         scheme.assert_consistent();
@@ -120,7 +121,7 @@ impl RoutingScheme {
         PathId::direct(self.paths.len()).chain((0..self.vias.len()).map(PathId::over))
     }
 
-    /// Returns whether all packets of an endpoint pair take one path, apart from adaptive routing.
+    /// Returns whether each endpoint pair has only one path, apart from adaptive routing.
     pub fn has_one_path(&self) -> bool {
         self.paths.len() == 1 && self.vias.is_empty()
     }
@@ -132,7 +133,7 @@ impl RoutingScheme {
     }
 
     /// Returns the probability that a packet takes a path, if its message has `message_bytes` of
-    /// payload; `None` if it depends on the state of the network.
+    /// payload; `None` if the probability depends on the state of the network.
     pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
         let alternative = self.decision.alternative(message_bytes)?;
         Some(match path.via() {
@@ -143,9 +144,9 @@ impl RoutingScheme {
         })
     }
 
-    /// Returns whether a packet may take a path, if its message has a payload in this range.
+    /// Returns whether a packet may take a path, for some message payload in this range.
     pub fn may_take(&self, path: PathId, message_bytes: &RangeInclusive<u32>) -> bool {
-        // The probability is monotonic in the message length.
+        // The probability is monotonic in the message length, so the ends of the range suffice.
         let ends = [*message_bytes.start(), *message_bytes.end()];
         ends.into_iter().any(|bytes| self.probability(path, bytes).is_none_or(|of| of > 0.0))
     }
@@ -155,8 +156,8 @@ impl RoutingScheme {
         self.paths.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the maximum number of legs via intermediate switches; 1 without intermediate
-    /// switches.
+    /// Returns the maximum number of legs, not counting in-transit hosts: 2 with intermediate
+    /// switches, otherwise 1.
     pub const fn legs_over_switches(&self) -> u8 {
         if self.vias.is_empty() { 1 } else { 2 }
     }
@@ -166,7 +167,8 @@ impl RoutingScheme {
         self.has_in_transit_hosts() || !self.vias.is_empty()
     }
 
-    /// Returns the endpoint to which a leg leads: at the intermediate switch, or the destination.
+    /// Returns the endpoint where a leg ends: an endpoint at the intermediate switch, or the
+    /// destination.
     #[inline]
     pub fn end_of_leg(&self, packet: &Packet, leg: u8) -> EndpointId {
         match packet.path_id.via() {

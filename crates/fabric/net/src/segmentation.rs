@@ -8,8 +8,7 @@
 //! ```
 //!
 //! Source: Kwan et al. 1996, sections 3.1 (fixed), 3.2 (`L = B h`: buffers of B bytes over h
-//! switches hold a whole segment) and 5 (the adapter "dynamically sets the maximum transfer unit
-//! based on the priority level of the message and its route").
+//! switches hold a whole segment) and 5 (by priority and route).
 //!
 //! Invariant: a packet carries at least 1 B.
 
@@ -33,8 +32,8 @@ pub enum Segmentation {
     /// Maximum payload of a packet.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ fixed = "100 B" }"#))]
     Fixed(Bytes),
-    /// Maximum payload of a packet per switch on its route. Default: the capacity of the network's
-    /// slack buffers.
+    /// Payload of a packet per switch on its route: a route with two switches permits twice this
+    /// payload. Default: the capacity of the network's slack buffers.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.2", "x-example" = r#"{ adaptive = "80 B" }"#))]
     Adaptive(Adaptive),
     /// Maximum payload of a packet on routes with one switch, two switches and so on. The last
@@ -44,7 +43,7 @@ pub enum Segmentation {
     ByHops(Vec<Bytes>),
 }
 
-/// Bytes per switch, by default the capacity of a slack buffer.
+/// Payload per switch on the route, by default the capacity of a slack buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adaptive {
     /// Payload per switch.
@@ -68,14 +67,14 @@ pub enum SegmentationPlan {
         /// Maximum payload in bytes.
         longest: u32,
     },
-    /// Maximum payload in bytes by number of switches, from one. The last value applies to longer
-    /// routes.
+    /// Maximum payload in bytes on routes with one switch, two switches and so on. The last value
+    /// applies to longer routes.
     ByHops(Box<[u32]>),
 }
 
 impl SegmentationPlan {
-    /// Returns the maximum payload in bytes; `switches` is called only if needed. A cable between
-    /// two hosts counts as one switch.
+    /// Returns the maximum payload of a packet in bytes; `switches` is called only if needed. A
+    /// cable between two hosts counts as one switch.
     #[inline]
     pub fn longest_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         match self {
@@ -133,7 +132,6 @@ impl JsonSchema for Adaptive {
     }
 }
 
-/// Reads a size, or the empty table that the bare name represents.
 struct AdaptiveVisitor;
 
 impl<'de> Visitor<'de> for AdaptiveVisitor {

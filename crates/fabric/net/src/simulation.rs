@@ -26,24 +26,24 @@ impl SteppedBy {
     }
 }
 
-/// Stepper with the reason for its choice.
+/// Stepper, with the reason for its choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stepping {
     /// Chosen stepper.
     pub by: SteppedBy,
-    /// Reason, in words after "because".
+    /// Reason, worded to follow "because".
     pub because: &'static str,
     /// Scenario keys that rule out the column stepper, if any.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub keys: &'static [&'static str],
-    /// Speed-up factor that the column stepper would give; set only if the run is long and the
-    /// scenario rules out that stepper.
+    /// Speed-up factor of the column stepper; set only for long runs whose scenario rules out that
+    /// stepper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_faster: Option<u32>,
 }
 
 impl Stepping {
-    /// Creates a choice that no scenario key affects.
+    /// Creates a choice that does not depend on scenario keys.
     pub const fn new(by: SteppedBy, because: &'static str) -> Self {
         Self { by, because, keys: &[], columns_faster: None }
     }
@@ -74,16 +74,17 @@ pub trait Simulation: Debug + Send + Sync {
     /// Returns mutable access to the endpoints.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Returns the counts of all channels since time zero, including the current time. A STOP still
-    /// in effect counts until now.
+    /// Returns the counts of all channels from time zero until now, including a STOP still in
+    /// effect.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Returns how virtual-lane switches are advanced, and why; `None` for networks without lanes.
+    /// Returns the stepper of virtual-lane switches, with the reason for its choice; `None` for
+    /// networks without lanes.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks the run's invariants, in tests after any event; slow.
+    /// Checks the run's invariants; slow, for tests.
     fn assert_invariants(&self);
 
     /// Returns the status of the run.
@@ -101,7 +102,8 @@ pub trait Simulation: Debug + Send + Sync {
         self.endpoints().plan()
     }
 
-    /// Takes the deliveries of a run that keeps all messages, in order of delivery.
+    /// Takes the deliveries since the last call, in order of delivery, if the run keeps all
+    /// messages.
     fn take_messages(&mut self) -> Vec<Delivery> {
         self.endpoints_mut().take_messages()
     }

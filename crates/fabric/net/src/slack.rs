@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 pub struct SlackBuffer {
     /// Capacity in flits.
     pub capacity: u32,
-    /// Fill level above which the receiver sends STOP.
+    /// Fill level in flits above which the receiver sends STOP.
     pub stop: u32,
-    /// Fill level below which the receiver sends GO.
+    /// Fill level in flits below which the receiver sends GO.
     pub go: u32,
 }
 
@@ -48,7 +48,7 @@ pub enum SlackError {
         capacity: u32,
         /// STOP threshold in flits.
         stop: u32,
-        /// Flits that can still arrive, including the first above the threshold.
+        /// Number of flits that can still arrive, including the first above the threshold.
         headroom: u32,
         /// Minimum sufficient capacity in flits.
         needed: u32,
@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn myrinet_cables_fit_an_80_byte_slack_buffer() {
-        // 10 m at 160 MB/s: 2 x 49.2 / 6.25 = 15.7; 25 m at 80 MB/s: 2 x 123 / 12.5 = 19.7.
+        // Flits in flight, 2 x delay / flit time: 2 x 49.2 / 6.25 = 15.7 for 10 m at 160 MB/s, and
+        // 2 x 123 / 12.5 = 19.7 for 25 m at 80 MB/s.
         for (flit, delay, headroom) in [(6_250, 49_200, 19), (12_500, 123_000, 23)] {
             let (flit, delay) = (Span::from_ps(flit), Span::from_ps(delay));
             assert_eq!(SlackBuffer::headroom(flit, delay), headroom);
@@ -110,12 +111,12 @@ mod tests {
     #[test]
     fn fast_cable_needs_a_scaled_slack_buffer() {
         let (flit, delay) = (Span::from_ps(20), Span::from_ps(49_200));
-        // 2 x 49,200 / 20 = 4,920 flits in flight.
+        // 2 x 49,200 ps / 20 ps = 4,920 flits are in flight.
         let needed =
             SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
         assert_eq!(MYRINET.check(flit, delay), Err(needed));
         let scaled = MYRINET.scaled(flit, delay, Span::from_ns(150));
-        // 7,500 flits accumulate behind a header in 150 ns, more than the cable's thresholds
+        // 150 ns / 20 ps = 7,500 flits accumulate behind a header, more than the cable's thresholds
         // require.
         assert_eq!(scaled, SlackBuffer { capacity: 12_424, stop: 7_501, go: 4_923 });
         assert_eq!(scaled.check(flit, delay), Ok(()));

@@ -60,7 +60,7 @@ impl Switching {
         }
     }
 
-    /// Returns whether switches report packets that wait for outputs: only for whole packets
+    /// Returns whether switches report packets that wait for outputs: true only for whole packets
     /// without output buffers.
     pub fn reports_waiting_for_outputs(&self) -> bool {
         match self {
@@ -69,7 +69,7 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of an input port among its lanes, if any.
+    /// Returns the scheduler of the lanes at an input port; `None` without virtual lanes.
     pub fn crossbar_input(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -77,7 +77,8 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of an output port among its lanes with a packet that can send, if any.
+    /// Returns the scheduler of the lanes at an output port, among lanes with a packet that can be
+    /// sent; `None` if switches do not have it.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -93,7 +94,7 @@ impl Switching {
         }
     }
 
-    /// Returns the word for the packets that may wait for each other.
+    /// Returns the word for packets in deadlock reports.
     pub const fn packets(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "worms",
@@ -101,7 +102,7 @@ impl Switching {
         }
     }
 
-    /// Returns the word for the owners of packet buffers.
+    /// Returns the word for owners of packet buffers in deadlock reports.
     pub const fn buffers(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "channels",
@@ -109,7 +110,7 @@ impl Switching {
         }
     }
 
-    /// Returns an upper bound of a packet's bytes besides its payload, on a path with this many
+    /// Returns an upper bound on a packet's bytes besides payload, for a path with this many
     /// switches.
     pub fn beside_payload_at_most(&self, switches: u64) -> u64 {
         match self {
@@ -126,8 +127,8 @@ impl Switching {
         }
     }
 
-    /// Returns the bytes of a packet in the pool of its first in-transit host, after `switches`
-    /// switches and without the mark.
+    /// Returns the bytes that a packet occupies in the pool of its first in-transit host, after
+    /// `switches` switches and without the mark.
     pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {

@@ -1,18 +1,17 @@
 //! Wait-for graph, and deadlock detection.
 //!
 //! ```text
-//!   all of: a ─► b, c    a advances when b and c have         any of: a ─► b, c    when either has
+//!   All: a ─► b, c    a advances once b and c have advanced      Any: a ─► b, c    once b or c has
 //! ```
 //!
-//! A party that waits for all of several parties advances once all of them can; a party that waits
-//! for any advances once one of them can. The remaining parties never advance: they are the knot
-//! (Holt, "Some Deadlock Properties of Computer Systems", ACM Computing Surveys 4(3), 1972). A
-//! cycle of waits is a deadlock only if no member has another way out.
+//! The parties that never advance are the knot (Holt, "Some Deadlock Properties of Computer
+//! Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is a deadlock only if no member
+//! waits for any party that can advance instead.
 //!
 //! In a wormhole network a party is an input and waits for at most one other input. Its requested
-//! output is held by the other input's worm, or stopped by the full buffer at its end. With virtual
-//! lanes a party is an input lane, and waits for any of the parties that hold its possible lanes or
-//! fill the buffers at their ends.
+//! output is held by the other input's worm, or stopped by the full buffer at the end of the
+//! channel. With virtual lanes a party is an input lane, and waits for one of the parties that hold
+//! its possible lanes or fill the buffers behind them.
 
 use gingham_topology::routing::Buffer;
 
@@ -21,11 +20,11 @@ use gingham_topology::routing::Buffer;
 pub enum Status {
     /// The run has more events to handle.
     Running,
-    /// The run has ended, by time or number of messages, with traffic left.
+    /// A stop rule has ended the run with traffic left.
     Ended,
     /// The run has ended after every source has finished and every message has been delivered.
     Finished,
-    /// Packets wait for each other forever.
+    /// Packets are deadlocked: they wait in a cycle.
     Deadlocked(WaitCycle),
 }
 
@@ -39,12 +38,12 @@ pub struct WaitCycle {
 /// Waiting buffers in ascending order, each with its wait.
 pub type WaitForGraph = Vec<(Buffer, Wait)>;
 
-/// Condition for which a party waits.
+/// Condition that lets a waiting party advance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Waits until all of these parties have advanced; an empty list means no wait.
+    /// All these parties have advanced; an empty list means no wait.
     All(Vec<Buffer>),
-    /// Waits until any of these parties has advanced.
+    /// At least one of these parties has advanced.
     Any(Vec<Buffer>),
 }
 
@@ -100,7 +99,8 @@ impl WaitCycle {
 }
 
 fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
-    // Awaited parties of each that must still advance; parties that do not wait have advanced.
+    // For each waiting party: number of awaited parties that must still advance. Parties that do
+    // not wait have advanced.
     let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
     for (party, (_, wait)) in waits.iter().enumerate() {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn cycle_with_an_alternative_output_is_no_deadlock() {
-        // 0 -> 1 -> 2 -> 0, but 3 lets 1 advance.
+        // The cycle is 0 -> 1 -> 2 -> 0, but 1 may also advance after 3, which does not wait.
         let with_way_out = [all(&[1]), any(&[2, 3]), all(&[0]), Wait::NONE];
         assert_eq!(cycle(&with_way_out), None);
         let needs_both = [all(&[1]), all(&[2, 3]), all(&[0]), Wait::NONE];
@@ -180,14 +180,13 @@ mod tests {
 
     #[test]
     fn cycle_over_all_alternatives_is_a_knot() {
-        // Party 1 may advance after 2 or 3, which both wait for 1, directly or indirectly.
+        // Party 1 may advance after 2 or 3, but both wait for 1, directly or indirectly.
         let waits = [all(&[1]), any(&[2, 3]), all(&[0]), all(&[4]), all(&[1])];
         assert_eq!(cycle(&waits), Some(vec![0, 1, 2]));
     }
 
     #[test]
     fn wait_for_any_of_an_empty_set_panics() {
-        // Only a bug could cause this wait.
         let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
         assert!(result.is_err());
     }

@@ -6,8 +6,8 @@
 //!   destination     a1 a2 a3 ──────────────          each packet is acknowledged after its complete arrival
 //! ```
 //!
-//! Source: windows, textbook; acknowledgements of 20 bytes, one per packet, Santos et al. 2002,
-//! section I and table I.
+//! Source of the acknowledgements of 20 bytes, one per packet: Santos et al. 2002, section I and
+//! table I.
 //!
 //! Invariant: the number of a flow's unacknowledged packets, in flight or arrived, never exceeds
 //! its window.
@@ -53,9 +53,10 @@ pub enum Acknowledged {
     /// Each packet individually.
     #[default]
     All,
-    /// One acknowledgement per this number of packets of a flow, marked if any of them was marked.
+    /// One acknowledgement for each group of this number of packets in a flow, marked if at least
+    /// one packet of the group was marked.
     Every(
-        /// From 1 to 1,000,000.
+        /// Number of packets per acknowledgement, from 1 to 1,000,000.
         u32,
     ),
     /// Only marked packets, with a minimum interval between the acknowledgements of a flow:
@@ -81,7 +82,7 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
-    /// Counts a packet. Returns the numbers of packets and marked packets to acknowledge now, if
+    /// Counts a packet. Returns the numbers of packets and of marked packets to acknowledge now, if
     /// any.
     pub(crate) fn arrive(
         &mut self,
@@ -149,7 +150,7 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Creates a limit with this time per [`REFILL_BYTES`] bytes of payload.
+    /// Creates a limit with this minimum time per [`REFILL_BYTES`] bytes of payload.
     pub const fn new(refill: Span) -> Self {
         Self { refill }
     }
@@ -171,7 +172,8 @@ impl RateLimit {
 mod tests {
     use super::*;
 
-    /// Returns the acknowledgements of packets that arrive every microsecond.
+    /// Returns the acknowledgement (packets, marked packets) after each of several packets that
+    /// arrive 1 us apart.
     fn acks(acknowledged: Acknowledged, marked: &[bool]) -> Vec<Option<(u32, u32)>> {
         let mut receipt = Receipt::default();
         let arrive = |(index, marked): (usize, &bool)| {
@@ -189,7 +191,7 @@ mod tests {
         assert!(each.iter().all(Option::is_some));
         let pairs = acks(Acknowledged::Every(2), &marked);
         assert_eq!(pairs, [None, Some((2, 1)), None, Some((2, 2)), None, Some((2, 1))]);
-        // Acknowledgements at 2 us, then not before 4 us, and then not before 6 us.
+        // After the acknowledgement at 2 us, the next may follow at 4 us, and then at 6 us.
         let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_000)), &marked);
         assert_eq!(apart, [None, Some((1, 1)), None, Some((1, 1)), None, Some((1, 1))]);
         let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_001)), &marked);

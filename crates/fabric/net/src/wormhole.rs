@@ -50,13 +50,13 @@ impl Arbitration {
 pub struct WormholePlan {
     /// Time from reading a header to requesting its output.
     pub routing_delay: Span,
-    /// Time from the grant of an output to its first flit.
+    /// Time from the grant of an output to the first flit on it.
     pub setup_delay: Span,
     /// Whether a packet carries one route byte per switch.
     pub route_bytes: bool,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Bytes of the mark before each in-transit host, removed there.
+    /// Length in bytes of the mark for each in-transit host, which removes it.
     pub mark_bytes: u32,
     /// Arbitration of the switches.
     pub arbitration: Arbitration,

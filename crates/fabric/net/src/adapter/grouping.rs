@@ -2,7 +2,6 @@
 
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Assignment of VC classes to groups of queues, shared by endpoints with the same permitted lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
     pub(super) lanes: Box<[LaneSet]>,

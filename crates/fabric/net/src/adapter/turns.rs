@@ -73,7 +73,6 @@ impl Turns {
         self.ordered.len()
     }
 
-    /// Returns whether any packet waits outside the shared queue, permitted to start or not.
     pub(super) fn is_waiting(&self) -> bool {
         !self.ordered.is_empty() || self.flows > 0
     }

@@ -55,7 +55,6 @@ impl Leases {
         }
     }
 
-    /// Cancels a reservation. Returns whether its lease still existed.
     pub(super) fn give_back(&mut self, stream: StreamId, place: Place) -> bool {
         take_out(&mut self.held[stream.index()], place).is_some()
     }

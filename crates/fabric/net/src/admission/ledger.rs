@@ -14,8 +14,7 @@ pub(super) enum End {
 pub struct Ledger {
     /// For each channel and end: reserved bandwidth in payload bytes per second.
     reserved: Box<[[u64; 2]]>,
-    /// For each channel: maximum bandwidth reserved so far at its sending node, in payload bytes
-    /// per second.
+    /// For each channel: maximum of `reserved` at the sending node so far.
     most: Box<[u64]>,
 }
 

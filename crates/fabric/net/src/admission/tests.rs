@@ -51,7 +51,6 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
 /// Channel from an in-transit host, unless it is the first or last channel of a path.
 const HOST: usize = 4;
 
-/// Channels of a path, and the current time.
 struct TimedPath<'a>(&'a [usize], Time);
 
 const fn over(channels: &[usize]) -> TimedPath<'_> {
@@ -100,7 +99,6 @@ impl TimedPath<'_> {
         controller.ask(of, channel(self.0[0]), self.1)
     }
 
-    /// Requests admission and handles all resulting signals. Returns whether the stream may send.
     fn ask(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
         if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
@@ -135,7 +133,6 @@ impl TimedPath<'_> {
     }
 }
 
-/// Checks a path over three switches, of which the second has less than 60 B/s left.
 #[test]
 fn refusal_midway_releases_earlier_reservations() {
     let mut controller = controller(&[60, 60, 40], 5);
@@ -157,7 +154,6 @@ fn refusal_midway_releases_earlier_reservations() {
     assert_eq!(long.read(&mut controller, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&controller), [0, 0, 60, 60]);
     assert_eq!(controller.requests()[1].state, StreamState::Refused(channel(2)));
-    // Channels 2 and 3 have exactly 40 B/s left.
     assert!(long.ask(&mut controller, stream(2)));
     assert_eq!(reserved(&controller), [40, 40, 100, 100]);
     long.end(&mut controller, stream(2));
@@ -207,7 +203,6 @@ fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     assert!(controller.ledger().is_empty());
 }
 
-/// Checks that the release passes the in-transit host and ends at the refusing switch.
 #[test]
 fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     let mut controller = controller(&[60, 60, 40], 7);

@@ -5,8 +5,7 @@
 //! lane has a weight of at least 1. Lanes of probes and responses keep their weights, because a
 //! scheduler with priority levels serves these lanes first.
 //!
-//! Source: Yum et al. 2002, sections 3.3 ("minimum forward progress bandwidth should be
-//! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"). Ours:
+//! Source: Yum et al. 2002, sections 3.3 (minimum bandwidth) and 4.1 (weight calculation). Ours:
 //! the division into 64ths.
 
 use super::AdmissionPlan;

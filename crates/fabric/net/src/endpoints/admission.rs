@@ -38,8 +38,8 @@ impl Admission {
         self.controller.plan().lease.is_some()
     }
 
-    /// Returns whether a source's stream must wait for admission. The first call for a stream
-    /// requests admission.
+    /// Returns whether a source's stream must wait for admission. The first call requests
+    /// admission.
     #[inline(never)]
     pub(super) fn holds_back(&mut self, source: &Source, outbox: &mut Outbox, now: Time) -> bool {
         let (class, endpoint) = (source.class(), source.endpoint());

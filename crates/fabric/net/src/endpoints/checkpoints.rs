@@ -71,8 +71,6 @@ impl Checkpoints {
         self.next_check = Time::from_ps((passed + 1).saturating_mul(interval));
     }
 
-    /// Computes the next checkpoint after a checkpoint, or after the collector has closed its
-    /// window.
     pub(super) fn update(&mut self, collector: &Collector) {
         let last = self.last_before_check(collector);
         let event = self.events.get(self.happened).map(|(at, _)| at);

@@ -1,7 +1,6 @@
 //! Random lane choice, uniform over the lanes of a class, per message or per flow.
 //!
-//! Source: Yum et al. 2002, section 5.2 ("VLs for a message are assigned using a uniform
-//! distribution of the available VLs").
+//! Source: Yum et al. 2002, section 5.2.
 
 use crate::flows::Flows;
 use crate::{ClassId, LaneChoice, Message, Plan};

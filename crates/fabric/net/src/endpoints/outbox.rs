@@ -55,8 +55,6 @@ impl Outbox {
         &mut self.orders
     }
 
-    /// Sends a packet without a message. Returns the number of packets without a message that now
-    /// wait at its source.
     pub(super) fn send(&mut self, packet: Packet, now: Time) -> usize {
         self.in_flight += 1;
         self.order_send(packet.source);

@@ -26,7 +26,6 @@ pub(super) struct Probe {
     of: ProbePlan,
     noted: Vec<Noted>,
     seen: u64,
-    /// Number of packets that hosts have received from hosts.
     received: u64,
     weights: Weights,
     /// Number of control packets from hosts that switches have read.

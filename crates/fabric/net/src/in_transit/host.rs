@@ -1,4 +1,4 @@
-//! One in-transit host: its pool, and the order in which it re-injects packets.
+//! One in-transit host: its pool, and the order in which packets are re-injected.
 //!
 //! ```text
 //!   take_in ──┬ room in the pool ──────────────────────► ready ──┐
@@ -6,8 +6,8 @@
 //!             └ no room, stop: waits in the input (EjectionHead) until a release makes room
 //! ```
 //!
-//! Packets leave each group of queues in the order in which they become ready, and at equal times
-//! in the order of ejection.
+//! Each group of queues sends packets in the order of their ready times; ties are broken by the
+//! order of ejection.
 //!
 //! Invariant: the fill level of the pool is the sum of its packet sizes and never exceeds the
 //! capacity.
@@ -27,9 +27,9 @@ pub enum EjectionHead {
     Consumed,
     /// The packet is in transit and has been ejected.
     InTransit,
-    /// The packet is in transit and waits for space in the pool.
+    /// The packet is in transit and waits for pool space.
     Waiting {
-        /// Time at which the head was read.
+        /// Time when the head was read.
         since: Time,
     },
 }
@@ -45,7 +45,7 @@ pub struct TakenIn {
     number: u64,
     /// Whether the packet was spilled to host memory.
     pub is_spilled: bool,
-    /// Earliest re-injection time, once known.
+    /// Earliest re-injection time; `None` until the tail of a spilled packet has arrived.
     pub ready: Option<Time>,
 }
 
@@ -116,8 +116,8 @@ impl<P: Copy> InTransitHost<P> {
         Some(taken)
     }
 
-    /// Handles the arrival of a packet's tail. Returns the time at which a spilled packet is ready,
-    /// after it has crossed the bus twice.
+    /// Handles the arrival of a packet's tail. For a spilled packet, returns the time when it is
+    /// ready, after crossing the bus twice.
     pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
         let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
         else {
@@ -135,15 +135,15 @@ impl<P: Copy> InTransitHost<P> {
         self.groups[taken.group].ready.push(Reverse(ready));
     }
 
-    /// Returns the next packet of a group if it may be sent at `now`, and the time since which it
-    /// has been ready.
+    /// Returns the next packet of a group if it may start at `now`, and the time when it became
+    /// ready.
     #[inline]
     pub fn next_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let Reverse(first) = self.groups[group].ready.peek()?;
         (first.at <= now).then_some((first.packet, first.at))
     }
 
-    /// Starts to send the next packet of a group. Returns its record.
+    /// Starts the next packet of a group. Returns the packet's record.
     ///
     /// # Panics
     /// If no packet is ready.
@@ -154,14 +154,15 @@ impl<P: Copy> InTransitHost<P> {
         first.taken
     }
 
-    /// Returns a bit mask of the groups with packets that have not started to leave.
+    /// Returns a bit mask of the groups with packets that have not started.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         let waits = |(index, group): (usize, &Group<P>)| u32::from(group.waiting > 0) << index;
         self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
     }
 
-    /// Frees the pool space of a packet whose tail has left. Returns whether it occupied any.
+    /// Frees the pool space of a packet whose tail has left. Returns false for a spilled packet,
+    /// which occupied no pool space.
     pub fn release(&mut self, taken: &TakenIn) -> bool {
         if !taken.is_spilled {
             self.pool_bytes -= taken.bytes;
@@ -239,7 +240,7 @@ mod tests {
     fn pooled_packets_leave_in_order_of_readiness() {
         let mut host = spilling();
         let early = host.take_in('a', 0, 40, ns(0), ns(0)).unwrap();
-        // The head of packet b was read at 100 ns, long before the pool had room at 1,000 ns.
+        // The head of packet b was read at 100 ns, but the pool has no room before 1,000 ns.
         let late = host.take_in('b', 0, 60, ns(100), ns(1_000)).unwrap();
         assert_eq!((early.ready, late.ready), (Some(ns(475)), Some(ns(1_200))));
         assert_eq!((host.pool_bytes(), host.waiting_groups()), (100, 0b01));
@@ -258,7 +259,7 @@ mod tests {
         host.take_in('a', 0, 90, ns(0), ns(0)).unwrap();
         let mut spilled = host.take_in('b', 0, 20, ns(10), ns(10)).unwrap();
         assert!(spilled.is_spilled && spilled.ready.is_none() && host.pool_bytes() == 90);
-        // 300 + 5,000 + 2 x 20 x 10 ns.
+        // Tail 300 ns + delay 5,000 ns + two bus crossings of 20 B at 10 ns per byte.
         assert_eq!(host.tail_received('b', &mut spilled, ns(300)), Some(ns(5_700)));
         assert!(!host.release(&spilled));
         assert_eq!(host.pool_bytes(), 90);

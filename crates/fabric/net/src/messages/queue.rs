@@ -35,8 +35,8 @@ impl Queue {
         self.ends = Some((first, slot));
     }
 
-    /// Takes the next packet of the first message, which must exist and is removed with its last
-    /// packet.
+    /// Takes the next packet of the first message, which must exist. The last packet removes the
+    /// message.
     #[inline]
     pub(crate) fn take(&mut self, messages: &mut Messages, now: Time) -> Packet {
         let (first, last) = self.ends.expect("what is picked waits");

@@ -17,8 +17,8 @@ pub(super) fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> 
     messages.insert(Outgoing { message, priority, vc_class, longest_bytes: 10, conformance })
 }
 
-/// Starts all packets of a message, one per picosecond. Returns payload and first-packet flag of
-/// each.
+/// Starts all packets of a message, one per picosecond. Returns the payload bytes and first-packet
+/// flag of each packet.
 fn start(messages: &mut Messages, slot: MessageSlot, from: u64) -> Vec<(u32, bool)> {
     let mut packets = Vec::new();
     for instant in from.. {
@@ -48,7 +48,6 @@ fn message_is_delivered_by_its_last_arriving_packet() {
     let (a, b) = (insert(&mut messages, 0, 25), insert(&mut messages, 1, 8));
     assert_eq!(start(&mut messages, a, 5), [(10, true), (10, false), (5, false)]);
     assert_eq!(start(&mut messages, b, 6), [(8, true)]);
-    // The short last segment of a message may overtake a full segment.
     assert_eq!(messages.arrive(a, &arrival(10, 40)), None);
     assert_eq!(messages.arrive(a, &arrival(5, 50)), None);
     let other = messages.arrive(b, &arrival(8, 55)).unwrap();
@@ -56,7 +55,6 @@ fn message_is_delivered_by_its_last_arriving_packet() {
     let whole = messages.arrive(a, &arrival(10, 60)).unwrap();
     assert_eq!((whole.packets, whole.wire_bytes, whole.entered), (3, 25 + 12, Time::from_ps(5)));
     assert_eq!((whole.head_arrived, whole.delivered), (Time::from_ps(50), Time::from_ps(60)));
-    // Slots are reused; the slot freed last comes first.
     let slots = [2, 3, 4].map(|id| insert(&mut messages, id, 11).index());
     assert_eq!(slots, [0, 1, 2]);
     assert_eq!(messages.unsent.len(), 3);
@@ -71,7 +69,6 @@ fn message_is_lost_with_its_first_packet_and_frees_its_slot_with_the_last() {
     assert_eq!(messages.arrive(a, &arrival(10, 40)), None);
     assert!(messages.lose(a, 10), "its first loss");
     assert!(messages.lose(b, 8));
-    // The slot of message a is in use until its last packet has arrived.
     assert_eq!(insert(&mut messages, 2, 8).index(), b.index());
     assert_eq!(messages.arrive(a, &arrival(5, 60)), None);
     assert_eq!(insert(&mut messages, 3, 25).index(), a.index());
@@ -79,7 +76,6 @@ fn message_is_lost_with_its_first_packet_and_frees_its_slot_with_the_last() {
     start(&mut messages, a, 70);
     assert_eq!(messages.arrive(a, &arrival(20, 80)), None);
     assert!(messages.arrive(a, &arrival(5, 90)).is_some());
-    // A message whose packets are all lost is counted as lost once.
     let c = insert(&mut messages, 4, 15);
     start(&mut messages, c, 100);
     assert_eq!([10, 5].map(|bytes| messages.lose(c, bytes)), [true, false]);

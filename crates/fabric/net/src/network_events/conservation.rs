@@ -2,7 +2,7 @@
 
 /// Counts of packets of all kinds that entered and left the network since time zero.
 ///
-/// Injected and delivered packets are counted only with debug assertions, and are 0 otherwise.
+/// Without debug assertions, injected and delivered packets are not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conservation {
     injected: u64,
@@ -34,8 +34,8 @@ impl Conservation {
         self.lost
     }
 
-    /// Asserts, with debug assertions, that `in_flight` packets were injected and neither delivered
-    /// nor lost.
+    /// Asserts, with debug assertions, that `in_flight` is the number of injected packets that were
+    /// neither delivered nor lost.
     pub fn assert_holds(&self, in_flight: usize) {
         let Self { injected, delivered, lost } = *self;
         debug_assert_eq!(

@@ -1,8 +1,7 @@
 //! DMA engine of an adapter: copies messages one at a time.
 //!
-//! A copy is never interrupted. Higher-priority classes go first; within a priority, the order of
-//! acceptance decides. Source: Yum et al. 2002, section 3.2 ("which QP to service in FCFS order
-//! based on their priority"); copying whole messages is ours.
+//! A copy is never interrupted. Classes with higher priority go first; within a priority, the order
+//! of acceptance decides. Source: Yum et al. 2002, section 3.2; copying whole messages is ours.
 
 use super::DmaPlan;
 use crate::{MessageSlot, Priority};
@@ -27,7 +26,6 @@ impl Dma {
         self.waiting.insert((Reverse(priority), number), (slot, payload_bytes));
     }
 
-    /// Starts the next copy if the engine is idle and a message waits. Returns the end of the copy.
     pub(super) fn begin(&mut self, plan: DmaPlan, now: Time) -> Option<Time> {
         if self.copying.is_some() {
             return None;

@@ -27,7 +27,7 @@ pub(super) struct Pool {
 #[derive(Clone, Debug)]
 struct Retries {
     period: Span,
-    /// Messages by phase within the period, then by order of arrival.
+    /// Messages by phase within the period in ps, then by order of arrival.
     messages: BTreeMap<(u64, u64), MessageSlot>,
 }
 
@@ -50,7 +50,6 @@ impl Pool {
         self.waiting.push_back(messages, slot);
     }
 
-    /// Adds a message that is posted again; `number` is its position in the order of arrival.
     pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
         let known = self.retries.iter().position(|other| other.period == period);
         let place = known.unwrap_or_else(|| {
@@ -61,14 +60,16 @@ impl Pool {
         self.retries[place].messages.insert((phase, number), slot);
     }
 
-    /// Takes back a credit. Returns the first waiting message, if any, which gets the credit.
+    /// Returns a credit to the pool, or gives it to the first waiting message and returns that
+    /// message.
     pub(super) fn give_back(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let next = self.waiting.pop_front(messages);
         self.free += u32::from(next.is_none());
         next
     }
 
-    /// Returns the next attempt after `now` that may succeed, unless already scheduled.
+    /// Returns the time of the next attempt after `now` that may succeed, unless it is already
+    /// scheduled.
     pub(super) fn next_attempt(&mut self, now: Time) -> Option<Time> {
         if self.free == 0 {
             return None;

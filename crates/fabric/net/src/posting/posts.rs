@@ -10,11 +10,10 @@ use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Effect of posting; effects are applied in order.
+/// Effect of posting. Effects are applied in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Accepted(MessageSlot),
-    /// The message is in the send buffer and may leave.
     Ready(MessageSlot),
     WakeAt(EndpointId, Time),
 }
@@ -30,7 +29,7 @@ pub(crate) struct Posts {
     of_flow: BTreeMap<FlowId, usize>,
     engines: Box<[Dma]>,
     due: Box<[Postponed<Due>]>,
-    /// For each endpoint: last number assigned to a message that waited or was copied.
+    /// For each endpoint: last order number assigned to a message that waited or was copied.
     numbers: Box<[u64]>,
     outcomes: VecDeque<Outcome>,
     is_carrying: bool,

@@ -23,9 +23,9 @@ use gingham_kernel::Span;
 /// Smoothing parameters and thresholds of the contention coefficient.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ContentionPlan {
-    /// Weight of the previous coefficient, for a packet whose contention exceeds it.
+    /// Weight of the previous coefficient in the average, after a packet with higher contention.
     pub alpha: f64,
-    /// Weight of the previous coefficient, for other packets.
+    /// Weight of the previous coefficient in the average, after any other packet.
     pub beta: f64,
     /// Threshold above which packets take alternative paths.
     pub above: f64,
@@ -51,8 +51,8 @@ impl Contention {
         Self { coefficient: plan.start, path_id }
     }
 
-    /// Updates the estimate. `took` is the time from the packet's start until it has left, `flits`
-    /// the serialisation time of its flits alone.
+    /// Updates the coefficient. `took` is the time from the packet's start until it has left, and
+    /// `flits` the serialisation time of its flits alone.
     pub(super) fn on_left(&mut self, plan: &ContentionPlan, took: Span, flits: Span) {
         debug_assert!(took >= flits, "flits follow each other");
         let of_packet = real(took) / real(flits);
@@ -79,7 +79,7 @@ mod tests {
         ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
 
     /// Checks a trace; each entry contains a packet's `C_p`, the coefficient after the packet, and
-    /// whether packets then take alternative paths.
+    /// whether later packets take alternative paths.
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::new(plan);
         for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
@@ -100,18 +100,17 @@ mod tests {
         assert_trace(
             &PAPER,
             &[
-                // C_p = 1 does not exceed C = 1: .95 x 1 + .05 x 1.
+                // C_p = 1 does not exceed C = 1: C = .95 x 1 + .05 x 1 = 1.
                 (1, 1.0, false),
-                // .7 x 1 + .3 x 2 = 1.3, between the thresholds: still primary paths.
+                // C = .7 x 1 + .3 x 2 = 1.3, between the thresholds: still primary paths.
                 (2, 1.3, false),
-                // .7 x 1.3 + .3 x 2 = .91 + .6 = 1.51 > 1.5.
+                // C = .7 x 1.3 + .3 x 2 = 1.51, above 1.5: alternative paths.
                 (2, 1.51, true),
-                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845, not below 1.1: still alternative
-                // paths.
+                // C = .95 x 1.51 + .05 x 1 = 1.4845, not below 1.1: still alternative paths.
                 (1, 1.4845, true),
-                // .95 x 1.4845 + .05 = 1.410275 + .05.
+                // C = .95 x 1.4845 + .05 x 1 = 1.460275.
                 (1, 1.460_275, true),
-                // .7 x 1.460275 + .3 x 3 = 1.0221925 + .9.
+                // C = .7 x 1.460275 + .3 x 3 = 1.9221925.
                 (3, 1.922_192_5, true),
             ],
         );
@@ -119,7 +118,7 @@ mod tests {
 
     #[test]
     fn primary_paths_resume_below_the_lower_threshold() {
-        // Both weights are .5: 1 -> 2 -> 1.5 -> 1.25 -> 1.125 -> 1.0625; 1.125 is not below 1.1.
+        // With both weights at .5, only the fifth coefficient, 1.0625, is below 1.1.
         let plan = ContentionPlan { alpha: 0.5, beta: 0.5, ..PAPER };
         let trace = [(3, 2.0), (1, 1.5), (1, 1.25), (1, 1.125), (1, 1.0625), (1, 1.03125)];
         let alternatives = [true, true, true, true, false, false];
@@ -136,15 +135,15 @@ mod tests {
         let begun = |start| Contention::new(&ContentionPlan { start, ..PAPER });
         assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_id: PathId::PRIMARY });
         assert_eq!(begun(2.0), Contention { coefficient: 2.0, path_id: PathId::ALTERNATIVE });
-        // .7 x 1.4 + .3 x 2 = 1.58.
+        // C = .7 x 1.4 + .3 x 2 = 1.58, above 1.5.
         assert_trace(&ContentionPlan { start: 1.4, ..PAPER }, &[(2, 1.58, true)]);
         assert_trace(&ContentionPlan { start: 2.0, ..PAPER }, &[(1, 1.95, true)]);
     }
 
     #[test]
     fn coefficient_equal_to_a_threshold_changes_nothing() {
-        // With zero weights, the coefficient is the last packet's C_p; 2 is neither above nor below
-        // 2.
+        // With zero weights, the coefficient is the last packet's C_p. A coefficient of 2 is
+        // neither above nor below the thresholds of 2.
         let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0, start: 1.0 };
         assert_trace(&plan, &[(2, 2.0, false), (3, 3.0, true), (2, 2.0, true), (1, 1.0, false)]);
     }

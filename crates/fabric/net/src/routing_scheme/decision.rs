@@ -14,14 +14,15 @@
 //!   at switches        one of the outputs on shortest paths (`switch_chooser`)
 //! ```
 //!
-//! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
-//! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
+//! Source: Flich, Malumbres, López and Duato 2001, section III: A (by length), B (at random;
+//! `percent` is its MAXLO) and C (by contention).
 //!
 //! The alternative is the second direct path, or a path via an intermediate switch
-//! ([`super::RoutingScheme::vias`]), drawn for each packet.
+//! ([`super::RoutingScheme::vias`]) drawn for each packet.
 //!
-//! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
-//! state of its host and, by load, of the outputs of its first switch; each host has its own random streams.
+//! Invariants: a decision at the source is made when the first flit of a packet leaves. It depends
+//! only on the state of the host and, by load, on the outputs of the first switch. Each host has
+//! separate random streams.
 
 use super::{ContentionPlan, Reselect, Select};
 use crate::bare_names::accept_bare_names;
@@ -45,8 +46,8 @@ pub enum Choose {
     #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
     AtRandom(AtRandom),
     /// Packets of a host take the alternative path while the host's contention coefficient is high.
-    /// The coefficient is the moving average, over packets, of the ratio of the time to leave the
-    /// host to the time without contention.
+    /// The coefficient is a moving average over packets: the time that a packet took to leave the
+    /// host, divided by the time without contention.
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-C", "x-needs" = "halts"))]
     ByContention(ByContention),
 }
@@ -72,10 +73,11 @@ pub struct AtRandom {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByContention {
-    /// Weight of the previous coefficient, for a packet whose contention exceeds it; at least 0 and
-    /// below 1.
+    /// Weight of the previous coefficient in the average, after a packet with higher contention; at
+    /// least 0 and below 1.
     pub alpha: f64,
-    /// Weight of the previous coefficient, for other packets; at least 0 and below 1.
+    /// Weight of the previous coefficient in the average, after any other packet; at least 0 and
+    /// below 1.
     pub beta: f64,
     /// Coefficient above which a host starts to use alternative paths; at least `below`.
     pub above: f64,
@@ -122,11 +124,11 @@ pub enum Decision {
     },
     /// At the source: alternative path while the host's contention coefficient is high.
     ByContention(ContentionPlan),
-    /// At the source: alternative path if the first output on it is less loaded (UGAL with local
+    /// At the source: alternative path if its first output is less loaded (UGAL with local
     /// information).
     ByLoad {
-        /// Difference of load times number of switches from which on packets take the
-        /// alternative path, in bytes, exclusive.
+        /// Minimum advantage of the alternative path in bytes, exclusive: the difference between
+        /// the two paths' products of load and number of switches.
         threshold_bytes: u64,
     },
     /// At every switch: one of the outputs in the adaptive tables.

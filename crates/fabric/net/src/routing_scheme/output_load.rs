@@ -5,8 +5,8 @@
 //!                          └─ output 5   credits out  3, waiting 0 B      over s4, 5 switches:      3 x 5
 //! ```
 //!
-//! A packet takes the alternative path if the load of its first output times its number of switches
-//! is less than for the direct path, by more than a threshold.
+//! Each path is rated by the load of its first output times its number of switches. A packet takes
+//! the alternative path if its product is lower than the direct path's by more than a threshold.
 //!
 //! Source: Singh, "Load-Balanced Routing in Interconnection Networks", PhD thesis, Stanford 2005,
 //! chapter 5 (UGAL), with local information only; the units of the load are ours.
@@ -17,32 +17,30 @@ use gingham_topology::{ChannelId, EndpointId};
 
 use super::PathId;
 
-/// Load of an output of a switch.
+/// Load of a switch output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLoad {
-    /// Credits out, over all lanes: occupied or not yet returned space of the buffer at the other
-    /// end, in flits or, with whole packets, in blocks. 0 without credits.
+    /// Credits in use over all lanes, for occupied or not yet returned space of the next buffer; in
+    /// flits or, with whole packets, in blocks. 0 without credits.
     pub credits_out: u64,
-    /// Bytes on the wire of packets that wait for the output in its switch; 0 unless switches
-    /// handle whole packets.
+    /// Wire bytes of packets that wait in the switch for the output; 0 unless switches handle whole
+    /// packets.
     pub waiting_bytes: u64,
 }
 
 impl OutputLoad {
-    /// Load in bytes, with `credit_bytes` bytes for each credit.
     const fn bytes(self, credit_bytes: u64) -> u64 {
         self.credits_out * credit_bytes + self.waiting_bytes
     }
 }
 
-/// Outputs of the first switch of an endpoint, and the selection by their loads.
 #[derive(Clone, Debug)]
 pub(super) struct ByLoad {
     threshold_bytes: u64,
     credit_bytes: u64,
-    /// Outputs of the first switch; empty if the endpoint's cable leads to an endpoint.
+    /// Empty if the endpoint's cable leads to an endpoint.
     outputs: Vec<ChannelId>,
-    /// Loads of `outputs` before the packet that is selected.
+    /// Loads of `outputs`, recorded immediately before a packet is selected.
     loads: Vec<OutputLoad>,
 }
 
@@ -53,12 +51,10 @@ impl ByLoad {
         Self { threshold_bytes, credit_bytes: plan.credit_bytes(), outputs, loads }
     }
 
-    /// Records the loads of the outputs.
     pub(super) fn update(&mut self, loads: &[OutputLoad]) {
         self.loads.copy_from_slice(loads);
     }
 
-    /// Whether a packet takes the `alternative` rather than the direct path.
     pub(super) fn prefers(&self, plan: &Plan, packet: &Packet, alternative: PathId) -> bool {
         let ends = (packet.source, packet.destination);
         let of = |path| {
@@ -74,15 +70,15 @@ impl ByLoad {
 }
 
 impl Plan {
-    /// Outputs of an endpoint's first switch, in port order; none if the endpoint's cable leads to
-    /// an endpoint.
+    /// Returns the outputs of an endpoint's first switch, in port order; none if the endpoint's
+    /// cable leads to an endpoint.
     pub fn first_outputs(&self, endpoint: EndpointId) -> impl Iterator<Item = ChannelId> {
         let first = self.fabric.target(self.fabric.endpoint_channel(endpoint)).node;
         let count = if self.is_switch(first) { usize::MAX } else { 0 };
         self.fabric.channels_from(first).take(count)
     }
 
-    /// Bytes of the buffer space behind a credit.
+    /// Returns the buffer space of one credit, in bytes.
     pub fn credit_bytes(&self) -> u64 {
         match &self.switching {
             Switching::Wormhole(_) => 1,
@@ -91,8 +87,8 @@ impl Plan {
         }
     }
 
-    /// First output of a path behind the source's cable, and the number of switches on the path;
-    /// `None` without a path over a switch.
+    /// Returns the output of a path at its first switch, and the number of switches on the path;
+    /// `None` without switches.
     fn first_output(
         &self,
         path: PathId,
@@ -105,7 +101,7 @@ impl Plan {
         }
         let via = path.via().map(|via| self.routing.vias[via]);
         let at = |endpoint| self.fabric.target(self.fabric.endpoint_channel(endpoint)).node;
-        // An empty first leg: the second one begins at the first switch.
+        // If the first switch is the intermediate switch, the first leg is empty.
         let end = via.filter(|via| at(*via) != first).unwrap_or(destination);
         let output = match self.routing.routes(path) {
             Routes::Table(tables) => self.fabric.outgoing(first, tables.port(first, end)?)?,

@@ -47,9 +47,9 @@ impl PathId {
 /// Length of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PathLength {
-    /// Switches, counted at each visit; 0 if one cable joins source and destination.
+    /// Number of switches, counting each visit; 0 if one cable joins source and destination.
     pub switches: usize,
-    /// In-transit hosts.
+    /// Number of in-transit hosts.
     pub in_transit_hosts: usize,
 }
 
@@ -106,7 +106,7 @@ impl Plan {
     }
 
     /// Returns the channels of a path; `None` if the path does not exist. The path from an endpoint
-    /// to itself leads to the switch and back.
+    /// to itself leads to the first switch and back.
     pub fn path(
         &self,
         path: PathId,
@@ -196,7 +196,8 @@ impl Plan {
         }
     }
 
-    /// Returns the length of the path that consists of the source's cable and these channels.
+    /// Returns the length of the path that consists of the source's cable and the channels
+    /// `onward`.
     pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
         let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
         let switches = onward.iter().filter(from_switch).count();

@@ -7,12 +7,12 @@ use gingham_topology::{ChannelId, NodeId};
 /// Position of a packet's head on its route.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RouteState {
-    /// Source route, if it was looked up, or the end of a diverted packet's path.
+    /// Source route after its look-up; for a diverted packet, the shortened path.
     path: Option<KeptPath>,
     /// Number of switches and in-transit hosts that have routed the head. Code outside this module
     /// may set it only on a path known in advance.
     pub hops: u16,
-    /// Value of `hops` at the start of the current leg, on a path via a switch.
+    /// Value of `hops` at the start of the current leg; used only on paths via a switch.
     leg_began: u16,
     leg: u8,
     /// Dateline class on the last channel, within the current leg.
@@ -34,7 +34,7 @@ impl RouteState {
         Self { path, ..Self::default() }
     }
 
-    /// Counts the switch `node` that the head has reached. Returns the outgoing channel there.
+    /// Records that the head has reached the switch `node`. Returns the outgoing channel there.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn output(
@@ -87,7 +87,7 @@ impl RouteState {
         let switch = |endpoint| plan.fabric.target(plan.fabric.endpoint_channel(endpoint)).node;
         let ending = self.path.filter(|path| path.is_ending());
         if self.leg == 0 && switch(plan.routing.end_of_leg(packet, 0)) == node {
-            // The leg starts here even if the packet is diverted here.
+            // The second leg starts here even if this switch diverts the packet.
             let Self { hops, .. } = *self;
             *self = Self { leg: 1, leg_began: hops, hops, path: ending, ..Self::default() };
         }
@@ -107,7 +107,7 @@ impl RouteState {
         }
     }
 
-    /// Counts a switch at which the packet selects its output, in place of [`Self::output`].
+    /// Counts a switch with adaptive output selection, in place of [`Self::output`].
     #[inline]
     pub fn pass_adaptive_switch(&mut self) {
         self.hops += 1;
@@ -190,7 +190,6 @@ mod tests {
     use gingham_topology::generate::{Generator, Mesh};
     use gingham_topology::routing::{Algorithm, DimensionOrder, Form, Lanes, VcClass, route};
 
-    /// Returns a mesh of 3 by 2 switches with one host each. Paths may lead via any switch.
     fn plan(form: Form) -> Plan {
         let mesh = Mesh { dimensions: vec![3, 2], hosts_per_switch: 1, rails: 1 };
         let fabric = Generator::Mesh(mesh).generate(1).unwrap();

@@ -58,8 +58,8 @@ impl SourceChooser {
             }
         };
         let over_switches = (!plan.routing.vias.is_empty()).then(|| {
-            // A separate random stream, independent of the choice between direct path and
-            // alternative.
+            // A separate random stream, independent of the choice between direct and alternative
+            // paths.
             let name = format!("{}, over switches", plan.fabric.endpoint_name(endpoint));
             let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
             Box::new(OverSwitches { vias: plan.routing.vias.len(), stream })
@@ -88,14 +88,15 @@ impl SourceChooser {
         }
     }
 
-    /// Records the loads of the outputs at the first switch, if selection uses them.
+    /// Records the loads of the first switch's outputs, if path selection uses them.
     pub fn on_loads(&mut self, loads: &[OutputLoad]) {
         if let State::ByLoad(of) = &mut self.state {
             of.1.update(loads);
         }
     }
 
-    /// Records that a local packet has left. Returns the new contention state if selection uses it.
+    /// Records that a local packet has left. Returns the new contention state if path selection
+    /// uses it.
     pub fn on_left(
         &mut self,
         started: Time,
@@ -162,7 +163,7 @@ mod tests {
     fn alternative_path_is_drawn_with_its_probability() {
         for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
             let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
-            // Within four standard deviations of the binomial distribution, which one seed in
+            // Tolerance: four standard deviations of the binomial distribution, which one seed in
             // 16,000 exceeds.
             let (mean, deviation) = (
                 alternative * f64::from(packets),
@@ -191,7 +192,7 @@ mod tests {
         for _ in 0..40_000 {
             drawn[chooser.choose(&packet(), 64).via().unwrap()] += 1;
         }
-        // Within four standard deviations of 86.6 each, the square root of 40,000 x 1/4 x 3/4.
+        // Tolerance: four standard deviations of 86.6, the square root of 40,000 x 1/4 x 3/4.
         assert!(drawn.iter().all(|count| count.abs_diff(10_000) < 347), "{drawn:?}");
     }
 

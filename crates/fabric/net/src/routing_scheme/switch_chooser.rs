@@ -8,7 +8,7 @@
 //!
 //! At every tick until it is granted a lane, a head requests one output. Unless [`Reselect::Never`]
 //! is set, it chooses anew among the outputs that could grant it a lane at the start of VC
-//! allocation, and requests none if there is no such output.
+//! allocation; if none could, it makes no request.
 //!
 //! Random draws are indexed by tick, so that a run does not depend on the order of evaluation.
 
@@ -51,7 +51,7 @@ pub enum Reselect {
     Never,
 }
 
-/// An output that a packet may take, with its lanes there.
+/// An output that a packet may take, with the permitted lanes there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputChoice {
     /// Output channel.
@@ -59,14 +59,15 @@ pub struct OutputChoice {
     /// Permitted lanes, at least one.
     pub lanes: LaneSet,
     /// Lanes whose credits indicate the load of the output: the adaptive lanes, or all lanes if
-    /// none is adaptive. Escape lanes exist at only one output, and would make it look less loaded.
+    /// none is adaptive. Escape lanes exist at only one output, and would make that output look
+    /// less loaded.
     pub judged: LaneSet,
 }
 
 impl Plan {
-    /// Returns the outputs of a VC class from a switch towards `to`, in port order, under adaptive
-    /// routing. With a `chosen` output, returns only that output and the escape lanes on the
-    /// table's path.
+    /// Returns the outputs that a VC class may take at a switch towards `to`, in port order, under
+    /// adaptive routing. With a `chosen` output, returns only that output and the escape lanes on
+    /// the path of the table.
     pub fn outputs(
         &self,
         switch: NodeId,
@@ -119,7 +120,7 @@ impl SwitchChooser {
         Some(Self { decision, draws })
     }
 
-    /// Returns whether a head keeps its first choice.
+    /// Returns whether a head keeps the first output that it chose.
     pub fn is_for_good(&self) -> bool {
         self.decision.reselect == Reselect::Never
     }

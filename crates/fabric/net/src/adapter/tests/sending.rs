@@ -26,8 +26,6 @@ fn step() -> impl Strategy<Value = Step> {
 /// bytes.
 type Listed = (u8, usize, u32, u32);
 
-/// Removes the next segment from the oldest message in the highest level. Returns the message
-/// number and the segment's payload bytes.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();

@@ -48,7 +48,6 @@ enum Step {
     Take {
         group: usize,
     },
-    /// Index into the list of unacknowledged packets.
     Ack {
         which: usize,
     },
@@ -191,8 +190,6 @@ impl Lists {
         went + byte_ps * u64::from(*bytes)
     }
 
-    /// Returns whether the token bucket of `class` holds `bytes` tokens at `now`, computed from all
-    /// packets sent so far.
     fn has_tokens(&self, class: usize, bytes: u32, now: u64) -> bool {
         let Some((token_ps, burst)) = self.setting[class].bucket else { return true };
         let full = u64::from(burst) * token_ps;
