@@ -1,9 +1,4 @@
-//! Lost credit updates, and their repair by periodic repetition.
-//!
-//! ```text
-//!   blocks freed ─► update, lost ─┬─ no other update of the lane: the count is sent again after the period
-//!                                 └─ another update of the lane:  repairs the loss
-//! ```
+//! Lost credit updates. A lane's next update repairs the loss, or else a periodic repetition.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credit counts are
 //! absolute, and each lane is updated at least every 65,536 symbol times. Timing:

@@ -214,9 +214,8 @@ impl Endpoints {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
 
-    /// Takes the next packet of a group. It starts at `begins`, when the endpoint's link becomes
-    /// free, possibly in the future. The network must then report [`crate::Notice::Began`] if that
-    /// notice is wanted.
+    /// Takes the next packet of a group, to start at `begins`, when the endpoint's link becomes
+    /// free. The network must then report [`crate::Notice::Began`] if that notice is wanted.
     #[expect(clippy::inline_always, reason = "callers take the packet apart in place")]
     #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
@@ -244,8 +243,8 @@ impl Endpoints {
         !self.outbox.orders().is_empty()
     }
 
-    /// Takes the latest pending order. Orders are a stack because a source with another message due
-    /// now must be scheduled before its endpoint sends.
+    /// Takes the latest pending order. Orders form a stack, because a source with another message
+    /// due now must be scheduled before its endpoint sends.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.outbox.orders_mut().pop()
@@ -270,7 +269,7 @@ impl Endpoints {
     }
 
     /// Ends the section that is due. `counts` are totals since time zero, in ascending channel
-    /// order, and must include every channel with events since the last section.
+    /// order, for at least every channel with events since the last section.
     pub fn end_section(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         self.flows.settle(self.checkpoints.next());
         self.report_held();
@@ -319,7 +318,7 @@ impl Endpoints {
             self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
             // Without a deadlock, a flow waits for an acknowledgement only while a packet is in the
-            // network, or in a queue that a future event empties.
+            // network or in a queue that a future event empties.
             assert!(
                 (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for acknowledgements, nothing can happen, \

@@ -1,12 +1,8 @@
-//! State and queues of flows at their sources; their state at the destinations is in `receipts`.
+//! State and queues of flows at their sources; `receipts` has the state at the destinations.
 //!
-//! ```text
-//!   message ──► queue of its flow ──┬─ may send ────────► in the ring of its level      (`adapter`)
-//!                                   └─ window closed ─► not in the ring until an acknowledgement arrives
-//! ```
-//!
-//! A flow gets its number when its first message is created. Only controlled flows have their own
-//! queues.
+//! A flow gets its number when its first message is created. Only controlled flows have separate
+//! queues. A flow with a closed window leaves the round robin of its level until an acknowledgement
+//! arrives.
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder, RoundTrips};
@@ -56,9 +52,7 @@ pub(crate) struct Flow {
     /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
     pub(crate) lane: Option<VcClass>,
-    /// Start of the wait for an acknowledgement.
     shut_since: Option<Time>,
-    /// Start of the wait for tokens.
     pub(crate) short_since: Option<Time>,
 }
 

@@ -84,9 +84,7 @@ pub(crate) struct Messages {
 #[repr(align(64))]
 struct Slot {
     message: Message,
-    /// Start time of the first packet; meaningless before the packet starts.
     entered: Time,
-    /// Time when the adapter accepted the message; the creation time if no credit is needed.
     posted: Time,
     next: Option<MessageSlot>,
     /// Index in `unsent` and `reassemblies`, for multi-packet messages.
@@ -275,7 +273,7 @@ impl Messages {
     }
 
     /// Records the loss of a packet. Returns whether it is the message's first loss. Frees the slot
-    /// if all packets have arrived or been lost.
+    /// once all packets have arrived or been lost.
     pub(crate) fn lose(&mut self, slot: MessageSlot, payload_bytes: u32) -> bool {
         let Some(place) = self.slots[slot.index()].segments else {
             self.discard(slot);

@@ -47,8 +47,8 @@ impl PausesPlan {
             let packets = within.as_ps() / channel.bytes.of(shortest).as_ps().max(1) + 1;
             Span::from_ps(packets.div_ceil(2))
         };
-        // Back-to-back bytes that start before the pause takes effect; the last may start a packet
-        // of maximum length.
+        // Number of back-to-back bytes that start in this time, except the last, which may start a
+        // packet of maximum length.
         let before_the_last = channel.bytes.started(within + rounded) - 1;
         before_the_last + longest
     }
@@ -79,10 +79,9 @@ mod tests {
         // With a return delay of 35 ps, byte 97 would start exactly when the pause takes effect.
         let shorter = channel(655_360, 35);
         assert_eq!(plan.headroom_bytes(&forth, &shorter, [1, 64]), 96 + 64);
-        // A byte of 1.5 ps takes 2 ps after rounding, and three bytes 5 ps. R = delay 25 + one byte
-        // 2 + pause 940 = 967 ps, the time of 967 / 15 = 64 packets of ten bytes and a part of
-        // another, each with up to 0.5 ps of rounding. Byte k starts at 1.5 k ps < 967 + 65 x 0.5 =
-        // 999.5 ps, thus k is at most 666.
+        // A byte of 1.5 ps takes 2 ps after rounding. R = delay 25 + one byte 2 + pause 940 = 967
+        // ps, the time of 64.5 packets of ten bytes. Each of the 65 packets may add 0.5 ps of
+        // rounding, so byte k starts at 1.5 k ps < 967 + 65 x 0.5 = 999.5 ps, and k is at most 666.
         let odd = channel(98_304, 25);
         assert_eq!(plan.headroom_bytes(&odd, &back, [10, 64]), 666 + 64);
     }

@@ -88,8 +88,8 @@ impl ClassPlan {
         std::iter::once(self.priority).chain(of_acks)
     }
 
-    /// Returns the maximum payload of a packet in bytes. `switches` returns the number of switches
-    /// on the route, and is called only if needed.
+    /// Returns the maximum payload of a packet in bytes. `switches` counts the switches on the
+    /// route, and is called only if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
@@ -135,13 +135,12 @@ pub struct StopPlan {
     pub time: Time,
     /// Start of the window, rounded up to a section boundary; `None`: determined by MSER-5.
     pub warm_up: Option<Time>,
-    /// Relative half-width of the confidence intervals that ends the window once all classes reach
-    /// it.
+    /// Relative half-width of confidence intervals; the window ends once all classes reach it.
     pub relative_width: Option<f64>,
     /// Quantity of the confidence intervals.
     pub quantity: Quantity,
-    /// Number of messages, created in the window and delivered, that ends the window; summed over
-    /// all classes.
+    /// Number of messages created in the window, summed over classes; the window ends once they are
+    /// delivered.
     pub messages: Option<u64>,
     /// Extra time after the window for its undelivered messages.
     pub follow: Span,

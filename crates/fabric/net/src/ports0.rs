@@ -46,7 +46,7 @@ impl Plan {
             (of.flit, of.bytes.of(1 << 16))
         };
         let fastest = real.min_by_key(time).expect("a switch with an end has a cable");
-        // Packets from port 0 use a buffer like the packets of the fastest cable.
+        // Packets from port 0 use a buffer like that of the fastest cable.
         let alike = if into_end { fastest } else { Fabric::reverse(fastest) };
         let slack = if into_end { None } else { self.channel(alike).slack };
         ChannelPlan { delay: Span::ZERO, slack, ..*self.channel(fastest) }
@@ -71,8 +71,7 @@ impl Plan {
 
 impl Endpoints {
     /// Handles a packet that a switch has read at `now` ([`Notice::Read`]). Returns the channel to
-    /// port 0 if the packet was diverted. The resulting orders are available from
-    /// [`Self::next_order`].
+    /// port 0 if the packet was diverted.
     #[inline(never)]
     pub fn read(
         &mut self,

@@ -17,7 +17,7 @@ pub struct ProbePlan {
     /// Payload bytes of control packets, including packets from ports 0.
     pub control_bytes: u32,
     /// Ratio of hosts' control packets read at switches to packets diverted to port 0; 0: none are
-    /// diverted. Port 0 replies to each diverted packet, and forwards every second one.
+    /// diverted.
     pub divert_every: u64,
     /// Ratio of received packets to changes of lane weights; 0: no changes.
     pub weigh_every: u64,

@@ -1,10 +1,5 @@
 //! Packets at the front of an adapter's queues, for the measurement of congestion trees.
 //!
-//! ```text
-//!   ordered [ a3 ]      flows  f2 [ m1 ], f7 [ m9 ] rate-limited          shared [ m4 ][ m7 ]
-//!             └──────────────────┴──── a3, m1, m4 ──────────────────────────────────┘
-//! ```
-//!
 //! Packets that wait for tokens are included; packets that wait for an acknowledgement or their
 //! rate limit are not.
 

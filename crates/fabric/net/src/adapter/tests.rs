@@ -255,7 +255,6 @@ fn packets_queue_by_their_permitted_lane_set() {
         let next = adapter.next(flows, messages, None, group, Time::ZERO);
         (next, adapter.take(flows, messages, None, group, Time::ZERO))
     };
-    // VC classes 2 and 0 share group 0; VC class 1 has group 1.
     for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
         let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
         assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
@@ -286,7 +285,7 @@ fn reopened_flow_queues_behind_all_others() {
     assert_eq!(sender.take(70), Turn::Nothing);
     let window = Hold::Window;
     assert_eq!(sender.held(), [(first, window, 0, 37), (second, window, 10, 33)]);
-    // No message waits, and the window is open: a new message is sent immediately.
+    // The flow has no message waiting and an open window, so a new message is sent immediately.
     sender.acknowledged(first, 75);
     sender.put(0, 1, 80, message(7, 5));
     assert_eq!(sender.goes(80), 7);

@@ -1,12 +1,7 @@
 //! Creation of messages, up to the queues of their adapters.
 //!
-//! ```text
-//!   created ──┬────────► queue of its adapter                 most messages
-//!             └► posted ─┬► accepted: a backlogged class creates its next message
-//!                        └► ready: into the queue of its lanes; the endpoint gets an order to send
-//!   left ───────► its credit returns: the next message is posted
-//!   woken ──────► a posting attempt, or the end of a copy
-//! ```
+//! Most messages enter the queue of their adapter immediately. In runs with channel adapters,
+//! messages are posted first, and enter a queue when they are ready.
 
 use super::Endpoints;
 use crate::messages::Outgoing;
@@ -47,8 +42,8 @@ impl Endpoints {
         true
     }
 
-    /// Creates the message that a notification made due at `now`, and further messages due at that
-    /// time by the source's own clock. Orders the endpoint to send each message.
+    /// Creates the message that a notification made due at `now`, and further messages due now by
+    /// the source's own clock, each with an order to send.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
@@ -234,8 +229,8 @@ impl Endpoints {
         }
     }
 
-    /// Applies the outcomes of posts, including posts of messages created meanwhile, in a loop
-    /// because recursion could be deep with many credits.
+    /// Applies the outcomes of posts, including posts made meanwhile. A loop avoids deep recursion
+    /// when many credits are free.
     pub(super) fn carry_posts(&mut self, now: Time) {
         if self.posts.as_mut().is_none_or(|posts| !posts.begin_outcomes()) {
             return;

@@ -28,9 +28,7 @@ pub(super) struct Probe {
     seen: u64,
     received: u64,
     weights: Weights,
-    /// Number of control packets from hosts that switches have read.
     read: u64,
-    /// Number of packets received at ports 0.
     taken_in: u64,
     /// For each port 0: original destinations of diverted packets in flight.
     diverted: BTreeMap<EndpointId, VecDeque<EndpointId>>,

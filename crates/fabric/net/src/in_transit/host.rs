@@ -89,9 +89,8 @@ impl<P: Copy> InTransitHost<P> {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Ejects a packet into the pool or, if the pool is full, into host memory; `head` is the
-    /// arrival time of its head. Returns `None` if the packet must wait in the input instead, which
-    /// stops the sender.
+    /// Ejects a packet, whose head arrived at `head`, into the pool or, if the pool is full, into
+    /// host memory. Returns `None` if the packet must wait in the input, which stops the sender.
     pub fn take_in(
         &mut self,
         packet: P,
@@ -161,8 +160,8 @@ impl<P: Copy> InTransitHost<P> {
         self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
     }
 
-    /// Frees the pool space of a packet whose tail has left. Returns false for a spilled packet,
-    /// which occupied no pool space.
+    /// Frees the pool space of a packet whose tail has left. Returns false if the packet was
+    /// spilled.
     pub fn release(&mut self, taken: &TakenIn) -> bool {
         if !taken.is_spilled {
             self.pool_bytes -= taken.bytes;
@@ -170,8 +169,8 @@ impl<P: Copy> InTransitHost<P> {
         !taken.is_spilled
     }
 
-    /// Selects the longest-waiting head whose packet fits into the pool; in a tie, the head with
-    /// the lowest index. Returns this index and the start of the wait.
+    /// Selects the longest-waiting head whose packet fits into the pool, in a tie the lowest index.
+    /// Returns the index and the start of the wait.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],

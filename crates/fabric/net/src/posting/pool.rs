@@ -1,10 +1,5 @@
 //! Pool of credits, and the messages that wait for a credit.
 //!
-//! ```text
-//!   waits            [ m3 ][ m7 ]                      the first takes a credit when one returns
-//!   posted again     phases  1.2 us: m4   2.0 us: m9   each at its phase, if a credit is free
-//! ```
-//!
 //! A message created at `t` with retry interval `r` makes attempts at `t + r`, `t + 2 r`, ... Only
 //! attempts that may succeed are simulated: while a credit is free, the next attempt is computed
 //! from the phases. Waiting messages take precedence.
@@ -68,8 +63,7 @@ impl Pool {
         next
     }
 
-    /// Returns the time of the next attempt after `now` that may succeed, unless it is already
-    /// scheduled.
+    /// Returns the time of the next attempt after `now` that may succeed, unless already scheduled.
     pub(super) fn next_attempt(&mut self, now: Time) -> Option<Time> {
         if self.free == 0 {
             return None;

@@ -125,9 +125,8 @@ impl SwitchChooser {
         self.decision.reselect == Reselect::Never
     }
 
-    /// Chooses an output for a head at a tick. `credits` contains, for each output, the credits on
-    /// its judged lanes ([`OutputChoice::judged`]), and must not be empty. Returns an index into
-    /// `credits`.
+    /// Chooses an output for a head at a tick. Returns an index into `credits`, which contains the
+    /// credits on each output's judged lanes ([`OutputChoice::judged`]) and must not be empty.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);
