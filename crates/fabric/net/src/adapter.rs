@@ -53,7 +53,7 @@ pub enum Turn {
     Send(Packet),
     /// The earliest start of the next packet, which tokens, a rate limit or throttling hold back.
     At(Time),
-    /// No packet can start before another event.
+    /// No packet can start until another event happens.
     Nothing,
 }
 
@@ -70,7 +70,7 @@ pub enum Next {
     },
     /// The earliest time when a packet may start.
     At(Time),
-    /// No packet can start before another event.
+    /// No packet can start until another event happens.
     Nothing,
 }
 
@@ -244,7 +244,7 @@ impl Adapter {
         self.beside().turns.iter().map(Turns::ordered).sum()
     }
 
-    /// Returns a flow to the round robin after its window has opened. `vc_class` and `priority`
+    /// Puts a flow back into the round robin after its window has opened. `vc_class` and `priority`
     /// belong to the flow's next message.
     pub(crate) fn reopen(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);

@@ -23,6 +23,9 @@ use gingham_kernel::Time;
 use std::fmt::Debug;
 
 /// A network of one switching kind, with its endpoints.
+///
+/// All actions at a given time, except [`Self::wait_for_graph`], precede any other event of that
+/// time.
 pub trait Network: Debug + Send + Sync {
     /// Returns the current simulated time.
     fn now(&self) -> Time;
@@ -43,20 +46,19 @@ pub trait Network: Debug + Send + Sync {
     /// Advances the clock to the end of the run.
     fn finish(&mut self, at: Time);
 
-    /// Returns the packets waiting at time `at`, before any event of that time.
+    /// Returns the packets waiting at time `at`.
     fn waiters(&mut self, at: Time) -> Vec<Waiter>;
 
-    /// Returns the wait-for graph at time `at`, before any event of that time. A knot in the graph
-    /// is a deadlock.
+    /// Returns the wait-for graph after all events of time `at`. A knot in the graph is a deadlock.
     fn wait_for_graph(&mut self, at: Time) -> WaitForGraph;
 
-    /// Returns the counts of the followed channels at time `end`, before any event of that time.
+    /// Returns the counts of the followed channels at time `end`.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
-    /// Ends a section of the run at time `end`, before any event of that time.
+    /// Ends a section of the run at time `end`.
     fn end_section(&mut self, end: Time);
 
-    /// Handles a network event before any other event of the same time.
+    /// Handles a network event that is due.
     fn apply(&mut self, event: NetworkEvent) {
         event.apply(self.endpoints_mut());
     }

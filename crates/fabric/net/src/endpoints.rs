@@ -49,23 +49,22 @@ use probe::Probe;
 use sources::Sources;
 use std::sync::Arc;
 
-/// Next action of a simulation.
+/// Next action of a simulation. An action with a time precedes all events of that time, except
+/// [`Self::DeadlockCheck`], which follows them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
     /// Process the next event.
     Event,
-    /// End a section, before any event of this time ([`Endpoints::end_section`]).
+    /// End a section ([`Endpoints::end_section`]).
     SectionEnd(Time),
-    /// End a step of the followed quantities, before any event of this time
-    /// ([`crate::Notice::Sampled`]).
+    /// End a step of the followed quantities ([`crate::Notice::Sampled`]).
     StepEnd(Time),
-    /// Search for congestion trees, before any event of this time
-    /// ([`crate::Notice::TreesSampled`]).
+    /// Search for congestion trees ([`crate::Notice::TreesSampled`]).
     TreeSample(Time),
-    /// Apply a network event, before any other event of this time
+    /// Apply a network event before any other event that is due
     /// ([`Endpoints::take_network_event`]).
     NetworkEvent,
-    /// Search for deadlocks, after all events of this time ([`Endpoints::check_deadlock`]).
+    /// Search for deadlocks ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
 }
 

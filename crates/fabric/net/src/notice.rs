@@ -24,7 +24,7 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Event reported to the endpoints.
+/// Event reported to the endpoints, which may modify a packet passed as `&mut`.
 #[derive(Debug)]
 pub enum Notice<'a> {
     /// The next message of a source is due for creation.
@@ -52,8 +52,7 @@ pub enum Notice<'a> {
         /// Contents of the packet.
         content: Content,
     },
-    /// A packet in transit starts on an in-transit host's link. The receiver of the notice may
-    /// modify the packet.
+    /// A packet in transit starts on an in-transit host's link.
     SentOn {
         /// In-transit host.
         endpoint: EndpointId,
@@ -70,8 +69,8 @@ pub enum Notice<'a> {
         /// Details of the arrival.
         arrival: &'a Arrival,
     },
-    /// A switch has read a head: its routing is complete, and it requests an output. The receiver
-    /// of the notice may modify the packet, or redirect it to port 0 of the switch
+    /// A switch has read a head: its routing is complete, and it requests an output. The endpoints
+    /// may redirect the packet to port 0 of the switch
     /// ([`Endpoints::read`](crate::Endpoints::read)).
     Read {
         /// Input channel.
@@ -89,8 +88,7 @@ pub enum Notice<'a> {
         /// Packet that waits in the switch.
         stay: Stay,
     },
-    /// A packet starts on its output at a switch that handles whole packets; the receiver of the
-    /// notice may modify the packet.
+    /// A packet starts on its output at a switch that handles whole packets.
     Forwarded {
         /// Packet as it waited in the switch.
         stay: Stay,

@@ -75,7 +75,7 @@ pub struct PacketsPlan {
     pub buffer_blocks: LaneBlocks,
     /// Capacity of each output buffer; `None` without output buffers.
     pub output_blocks: Option<LaneBlocks>,
-    /// Limit on the packets of an input port that may leave at the same time.
+    /// Limit on how many packets of an input port may leave at the same time.
     pub read: Read,
     /// Limit on overtaking.
     pub overtaking: OvertakingPlan,

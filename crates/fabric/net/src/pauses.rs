@@ -72,16 +72,17 @@ mod tests {
             frame_bytes: 84,
             response_time: Span::from_ps(60),
         };
-        // R = delay 25 + one byte 10 + pause (delay 40 + frame 840 + response 60) = 975 ps. Bytes
-        // take 10 ps, so byte 97 starts at 970 ps.
+        // Time until the pause takes effect: delay 25 + one byte 10 + pause (delay 40 + frame 840 +
+        // response 60) = 975 ps. Bytes take 10 ps, so byte 97 starts at 970 ps.
         let [forth, back] = [channel(655_360, 25), channel(655_360, 40)];
         assert_eq!(plan.headroom_bytes(&forth, &back, [1, 64]), 97 + 64);
         // With a return delay of 35 ps, byte 97 would start exactly when the pause takes effect.
         let shorter = channel(655_360, 35);
         assert_eq!(plan.headroom_bytes(&forth, &shorter, [1, 64]), 96 + 64);
-        // A byte of 1.5 ps takes 2 ps after rounding. R = delay 25 + one byte 2 + pause 940 = 967
-        // ps, the time of 64.5 packets of ten bytes. Each of the 65 packets may add 0.5 ps of
-        // rounding, so byte k starts at 1.5 k ps < 967 + 65 x 0.5 = 999.5 ps, and k is at most 666.
+        // A byte of 1.5 ps takes 2 ps after rounding. The time until the pause takes effect is
+        // delay 25 + one byte 2 + pause 940 = 967 ps, or 64.5 packets of ten bytes. Each of the 65
+        // packets may add 0.5 ps of rounding, so byte k starts at 1.5 k ps < 967 + 65 x 0.5 = 999.5
+        // ps, and k is at most 666.
         let odd = channel(98_304, 25);
         assert_eq!(plan.headroom_bytes(&odd, &back, [10, 64]), 666 + 64);
     }

@@ -135,7 +135,8 @@ pub struct StopPlan {
     pub time: Time,
     /// Start of the window, rounded up to a section boundary; `None`: determined by MSER-5.
     pub warm_up: Option<Time>,
-    /// Relative half-width of confidence intervals; the window ends once all classes reach it.
+    /// Target relative half-width of confidence intervals; the window ends once every class reaches
+    /// it.
     pub relative_width: Option<f64>,
     /// Quantity of the confidence intervals.
     pub quantity: Quantity,
@@ -179,7 +180,7 @@ pub enum KeptMessages {
     All,
 }
 
-/// Data recorded in addition to sums.
+/// Data recorded in addition to the sums of every run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeasurePlan {
     /// Message records to keep.
@@ -201,7 +202,7 @@ pub struct FollowPlan {
     pub flows: Vec<FlowKey>,
     /// Followed channels.
     pub channels: Vec<ChannelId>,
-    /// Step width; not zero if anything is followed.
+    /// Step width of the time series; not zero if anything is followed.
     pub step: Span,
     /// Number of steps in a centred moving mean; odd.
     pub window_steps: u32,
@@ -254,7 +255,7 @@ pub struct Plan {
     pub classes: Vec<ClassPlan>,
     /// Start and end of the measurement window.
     pub stop: StopPlan,
-    /// Data to record.
+    /// Measurement data to record.
     pub measure: MeasurePlan,
     /// Followed flows and channels.
     pub follow: FollowPlan,

@@ -32,8 +32,8 @@ impl Plan {
         self
     }
 
-    /// Returns the plan of a channel to or from port 0: the switch's fastest channel, without
-    /// delay.
+    /// Returns the plan of a channel to or from port 0: a copy of the switch's fastest channel,
+    /// without delay.
     fn ideal_channel(&self, channel: ChannelId) -> ChannelPlan {
         let ends = self.ends(channel);
         let into_end = self.is_switch(ends.source.node);

@@ -83,9 +83,9 @@ pub enum Credits {
     OfBuffer,
     /// Messages need no credit.
     Exempt,
-    /// Separate credits of the class at each host: their number, by endpoint.
+    /// Number of credits for this class at each host, by endpoint.
     OfClass(Box<[u32]>),
-    /// Separate credits of each flow: their number, by source endpoint.
+    /// Number of credits for each flow, by source endpoint.
     OfFlow(Box<[u32]>),
 }
 
@@ -95,8 +95,8 @@ pub enum Refused {
     /// The message waits for a credit.
     #[default]
     Wait,
-    /// The message is posted again at a fixed interval until it gets a credit; nonzero intervals,
-    /// by endpoint.
+    /// The message is posted again at a fixed interval until it gets a credit. Intervals are listed
+    /// by endpoint and are not zero.
     Retry(Box<[Span]>),
 }
 

@@ -78,8 +78,7 @@ pub trait Simulation: Debug + Send + Sync {
     /// effect.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// Returns the stepper of virtual-lane switches, with the reason for its choice; `None` for
-    /// networks without lanes.
+    /// Returns the stepper of virtual-lane switches; `None` for networks without lanes.
     fn stepping(&self) -> Option<Stepping> {
         None
     }

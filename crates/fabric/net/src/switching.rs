@@ -35,7 +35,7 @@ impl Switching {
         }
     }
 
-    /// Returns the serialisation time per byte of a channel, in picoseconds.
+    /// Returns a channel's serialisation time per byte, in picoseconds.
     pub fn byte_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) => channel.byte_ps(1),
@@ -44,7 +44,7 @@ impl Switching {
         }
     }
 
-    /// Returns the serialisation time per flit of a channel, in picoseconds.
+    /// Returns a channel's serialisation time per flit, in picoseconds.
     pub fn flit_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => channel.byte_ps(1),
@@ -69,7 +69,7 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of the lanes at an input port; `None` without virtual lanes.
+    /// Returns the scheduler that selects a lane of an input port; `None` without virtual lanes.
     pub fn crossbar_input(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -77,8 +77,8 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler of the lanes at an output port, among lanes with a packet that can be
-    /// sent; `None` if switches do not have it.
+    /// Returns the scheduler that selects one of an output port's lanes with a packet to send;
+    /// `None` without this scheduler.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,

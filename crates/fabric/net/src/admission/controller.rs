@@ -144,7 +144,8 @@ impl AdmissionController {
                 (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
                 (Ok(()), Some(_)) => Onward::Goes,
             },
-            // The previous node is an in-transit host, which cannot end a signal.
+            // The previous node is an in-transit host, which cannot end a signal, so the release
+            // ends here.
             Signal::Release(_, refused) if hop.output == refused => Onward::Ends(signal),
             Signal::Release(stream, refused) => {
                 self.release(stream, Some(hop.input), hop.output);

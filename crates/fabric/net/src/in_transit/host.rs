@@ -153,7 +153,7 @@ impl<P: Copy> InTransitHost<P> {
         first.taken
     }
 
-    /// Returns a bit mask of the groups with packets that have not started.
+    /// Returns a bit mask of the groups with packets that have not started to leave.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         let waits = |(index, group): (usize, &Group<P>)| u32::from(group.waiting > 0) << index;

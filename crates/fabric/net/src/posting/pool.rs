@@ -55,7 +55,7 @@ impl Pool {
         self.retries[place].messages.insert((phase, number), slot);
     }
 
-    /// Returns a credit to the pool, or gives it to the first waiting message and returns that
+    /// Puts a credit back into the pool, or gives it to the first waiting message and returns that
     /// message.
     pub(super) fn give_back(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let next = self.waiting.pop_front(messages);

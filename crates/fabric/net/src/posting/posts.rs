@@ -10,7 +10,7 @@ use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Effect of posting. Effects are applied in order.
+/// Effect of posting a message. Effects are applied in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Accepted(MessageSlot),
@@ -23,7 +23,7 @@ pub(crate) struct Posts {
     plan: AdapterPlan,
     classes: usize,
     pools: Vec<Pool>,
-    /// Number of pools that represent whole send buffers; they come first.
+    /// Number of pools for whole send buffers, which come first in `pools`.
     buffers: usize,
     of_class: Box<[Need]>,
     of_flow: BTreeMap<FlowId, usize>,

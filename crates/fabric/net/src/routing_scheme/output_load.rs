@@ -20,8 +20,8 @@ use super::PathId;
 /// Load of a switch output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLoad {
-    /// Credits in use over all lanes, for occupied or not yet returned space of the next buffer; in
-    /// flits or, with whole packets, in blocks. 0 without credits.
+    /// Credits in use over all lanes: space in the next buffer that is occupied, or freed but not
+    /// yet reported. In flits or, with whole packets, in blocks; 0 without credits.
     pub credits_out: u64,
     /// Wire bytes of packets that wait in the switch for the output; 0 unless switches handle whole
     /// packets.
@@ -38,7 +38,7 @@ impl OutputLoad {
 pub(super) struct ByLoad {
     threshold_bytes: u64,
     credit_bytes: u64,
-    /// Empty if the endpoint's cable leads to an endpoint.
+    /// Outputs of the first switch; empty if the endpoint's cable leads to another endpoint.
     outputs: Vec<ChannelId>,
     /// Loads of `outputs`, recorded immediately before a packet is selected.
     loads: Vec<OutputLoad>,
