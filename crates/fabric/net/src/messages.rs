@@ -1,11 +1,5 @@
 //! Messages in progress, from creation to the arrival of the last byte.
 //!
-//! ```text
-//!   created      first packet starts      packets arrive, in any order      last byte arrives
-//!   insert ────► next_packet: entered ──► payload left, packets ──────────► Delivery, slot free
-//!   enters its queue ──► leaves it with its last packet
-//! ```
-//!
 //! Queues are linked lists through the messages themselves ([`Queue`]), so that each message is
 //! written once. The state of multi-packet messages and the stream of a message are stored
 //! separately, so that a message fits into a cache line.
@@ -87,7 +81,6 @@ struct Slot {
     entered: Time,
     posted: Time,
     next: Option<MessageSlot>,
-    /// Index in `unsent` and `reassemblies`, for multi-packet messages.
     segments: Option<u32>,
     priority: Priority,
     vc_class: VcClass,

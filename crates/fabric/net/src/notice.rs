@@ -227,20 +227,20 @@ pub enum Switched {
 }
 
 impl Switched {
-    /// Returns whether these notices are needed.
+    /// Returns whether notices about packets in switches are needed.
     #[inline]
     pub const fn are_stays(self) -> bool {
         !matches!(self, Self::Nothing)
     }
 
-    /// Returns whether the output space is needed.
+    /// Returns whether the space at outputs is needed.
     #[inline]
     pub const fn is_space(self) -> bool {
         matches!(self, Self::StaysAndSpace)
     }
 }
 
-/// Packets for which a notice is needed.
+/// Selection of the packets that need a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Which {
     /// No packets.

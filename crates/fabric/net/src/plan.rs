@@ -189,7 +189,7 @@ pub struct MeasurePlan {
     pub sample_size: usize,
     /// Step width of the time series; `None`: one slice per step.
     pub step: Option<Span>,
-    /// Whether to measure every flow.
+    /// Whether to record statistics for every flow.
     pub flows: bool,
     /// Interval between searches for congestion trees; `None`: no searches.
     pub tree_step: Option<Span>,

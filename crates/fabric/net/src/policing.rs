@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn token_bucket_refills_exactly_to_the_picosecond() {
-        // A tenth of 160 MB/s is 62,500 ps per byte.
+        // A rate of 16 MB/s, a tenth of 160 MB/s, is one byte per 62,500 ps.
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 62_500), 100);
         assert!(bucket.holds(at(0), 100) && !bucket.holds(at(u64::MAX), 101));
         bucket.take(at(0), 60);

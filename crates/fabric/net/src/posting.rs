@@ -44,7 +44,7 @@ pub struct AdapterPlan {
 pub struct DmaPlan {
     /// Set-up time before the first byte of a message is copied.
     pub setup: Span,
-    /// Copying time of [`REFILL_BYTES`] bytes.
+    /// Time to copy [`REFILL_BYTES`] bytes.
     pub refill: Span,
 }
 

@@ -3,7 +3,7 @@
 use gingham_kernel::Time;
 use std::collections::BTreeMap;
 
-/// Work ordered by due time, then by time of postponement.
+/// Work ordered by due time, then by order of insertion.
 #[derive(Clone, Debug)]
 pub(crate) struct Postponed<T> {
     due: BTreeMap<(Time, u64), T>,

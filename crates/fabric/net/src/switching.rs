@@ -94,7 +94,7 @@ impl Switching {
         }
     }
 
-    /// Returns the word for packets in deadlock reports.
+    /// Returns the plural noun for packets in deadlock reports.
     pub const fn packets(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "worms",
@@ -102,7 +102,7 @@ impl Switching {
         }
     }
 
-    /// Returns the word for owners of packet buffers in deadlock reports.
+    /// Returns the plural noun for owners of packet buffers in deadlock reports.
     pub const fn buffers(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "channels",

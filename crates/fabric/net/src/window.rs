@@ -6,8 +6,8 @@
 //!   destination     a1 a2 a3 ──────────────          each packet is acknowledged after its complete arrival
 //! ```
 //!
-//! Source of the acknowledgements of 20 bytes, one per packet: Santos et al. 2002, section I and
-//! table I.
+//! Source: Santos et al. 2002, section I and table I (acknowledgements of 20 bytes, one per
+//! packet); windows are textbook material.
 //!
 //! Invariant: the number of a flow's unacknowledged packets, in flight or arrived, never exceeds
 //! its window.

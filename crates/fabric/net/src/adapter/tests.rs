@@ -168,7 +168,6 @@ impl Sender {
         self.adapter.take(&mut self.flows, &mut self.messages, None, 0, at(now))
     }
 
-    /// Sends the next packet. Returns the number of its message.
     fn goes(&mut self, now: u64) -> usize {
         let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
@@ -195,8 +194,6 @@ impl Sender {
     }
 }
 
-/// Sends all waiting packets. Returns the message number, payload bytes and first-packet flag of
-/// each packet.
 fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {

@@ -114,7 +114,6 @@ impl AdmissionController {
         &self.ledger
     }
 
-    /// Returns whether a stream still needs admission before it may send.
     pub(crate) fn holds(&self, class: ClassId, stream: StreamId) -> bool {
         self.plan.classes[class.index()]
             && !matches!(self.request(stream).state, StreamState::Admitted | StreamState::Ended)

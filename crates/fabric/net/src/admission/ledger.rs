@@ -12,9 +12,7 @@ pub(super) enum End {
 /// Ledgers of all nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
-    /// For each channel and end: reserved bandwidth in payload bytes per second.
     reserved: Box<[[u64; 2]]>,
-    /// For each channel: maximum of `reserved` at the sending node so far.
     most: Box<[u64]>,
 }
 

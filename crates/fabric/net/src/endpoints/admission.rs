@@ -227,7 +227,6 @@ impl Admission {
         messages.part(slot).filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Returns the current hop of a packet; unique, because no path uses a channel twice.
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
         let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");

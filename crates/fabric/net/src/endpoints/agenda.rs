@@ -8,7 +8,6 @@ use gingham_kernel::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
     sources: Vec<usize>,
-    /// Sources to notify when a message of their class starts.
     of_starts: Vec<usize>,
     /// Sources to notify of deliveries, each with the class of the delivered messages.
     of_deliveries: Vec<(ClassId, usize)>,

@@ -70,7 +70,6 @@ impl Sources {
         self.all.iter().all(Source::is_finished)
     }
 
-    /// Orders the creation of the next message if the source's own clock determines its time.
     pub(super) fn schedule(&self, index: usize, outbox: &mut Outbox) {
         if let Some(at) = self.all[index].next_at() {
             outbox.order(Order::CreateAt { source: index, at });

@@ -1,4 +1,4 @@
-//! One in-transit host: its pool, and the order in which packets are re-injected.
+//! One in-transit host: its pool, and the order of re-injection.
 //!
 //! ```text
 //!   take_in ──┬ room in the pool ──────────────────────► ready ──┐

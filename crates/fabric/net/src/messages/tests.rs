@@ -17,8 +17,6 @@ pub(super) fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> 
     messages.insert(Outgoing { message, priority, vc_class, longest_bytes: 10, conformance })
 }
 
-/// Starts all packets of a message, one per picosecond. Returns the payload bytes and first-packet
-/// flag of each packet.
 fn start(messages: &mut Messages, slot: MessageSlot, from: u64) -> Vec<(u32, bool)> {
     let mut packets = Vec::new();
     for instant in from.. {

@@ -2,7 +2,7 @@
 //!
 //! A message created at `t` with retry interval `r` makes attempts at `t + r`, `t + 2 r`, ... Only
 //! attempts that may succeed are simulated: while a credit is free, the next attempt is computed
-//! from the phases. Waiting messages take precedence.
+//! from the phases (creation times modulo `r`). Waiting messages take precedence.
 //!
 //! Invariant: no message waits while a credit is free.
 
@@ -76,7 +76,6 @@ impl Pool {
         Some(next)
     }
 
-    /// Makes the attempts due `now`, in order of arrival. Returns the messages that took a credit.
     pub(super) fn attempt(&mut self, now: Time) -> Vec<MessageSlot> {
         if self.attempt == Some(now) {
             self.attempt = None;

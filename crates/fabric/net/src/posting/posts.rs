@@ -29,7 +29,6 @@ pub(crate) struct Posts {
     of_flow: BTreeMap<FlowId, usize>,
     engines: Box<[Dma]>,
     due: Box<[Postponed<Due>]>,
-    /// For each endpoint: last order number of a message that waited or was copied.
     numbers: Box<[u64]>,
     outcomes: VecDeque<Outcome>,
     is_carrying: bool,

@@ -40,7 +40,6 @@ pub(super) struct ByLoad {
     credit_bytes: u64,
     /// Outputs of the first switch; empty if the endpoint's cable leads to another endpoint.
     outputs: Vec<ChannelId>,
-    /// Loads of `outputs`, recorded immediately before a packet is selected.
     loads: Vec<OutputLoad>,
 }
 

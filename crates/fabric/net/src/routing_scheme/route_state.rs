@@ -209,7 +209,6 @@ mod tests {
         Packet { path_id, ..packet }
     }
 
-    /// Returns the channels that a packet traverses, and the lanes of each channel after the first.
     fn followed(plan: &Plan, packet: &Packet) -> (Vec<ChannelId>, Vec<LaneSet>) {
         let mut incoming = plan.fabric.endpoint_channel(packet.source);
         let target = |channel| plan.fabric.target(channel).node;

@@ -201,8 +201,6 @@ impl Lists {
         (there + now - since).min(full) / token_ps >= u64::from(bytes)
     }
 
-    /// Selects the next packet of a group. Also returns the indices of the messages that lack
-    /// tokens.
     fn who(&self, group: usize, now: u64) -> (Option<Goes>, Vec<usize>) {
         let mut short = Vec::new();
         for level in (0..LEVELS).rev() {
