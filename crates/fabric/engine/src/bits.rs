@@ -26,7 +26,7 @@ impl Bits {
             .flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit))
     }
 
-    /// Keeps only the members for which `stays` returns true; visits them in ascending order.
+    /// Keeps only the members that `stays` accepts, and visits them in ascending order.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) {
         for (number, word) in self.words.iter_mut().enumerate() {
             for bit in members(*word) {

@@ -32,14 +32,14 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
 /// Reason why a stepper cannot run a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Scenario keys that are likely responsible, most likely first.
+    /// Scenario keys that probably caused the refusal, most likely first.
     pub keys: &'static [&'static str],
     /// Explanation for the user.
     pub because: &'static str,
 }
 
-/// Starts a virtual-lane run with the given stepper, or refuses a plan that the stepper does not
-/// support.
+/// Starts a virtual-lane run with the given stepper, or returns the reason why the stepper does not
+/// support the plan.
 pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, Refusal> {
     match plan.switching.clone() {
         Switching::VirtualLanes(pipeline) => lanes::start_by(plan, pipeline, by),

@@ -1,7 +1,7 @@
 //! Events packed into one word, so that two events compare like two integers.
 //!
 //! ```text
-//!   kind 4 bits | channel, source or endpoint 28 bits | rest 32 bits: worm, packet or lane
+//!   kind: 4 bits | channel, source or endpoint: 28 bits | rest: 32 bits for a worm, packet or lane
 //! ```
 //!
 //! Simultaneous events are ordered by kind, then by channel, source or endpoint.

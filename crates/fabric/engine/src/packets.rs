@@ -1,5 +1,4 @@
-//! Whole-packet switching: one event per packet and hop, and further events only for waiting
-//! packets.
+//! Whole-packet switching: one event per packet and hop. Only waiting packets need more events.
 //!
 //! ```text
 //!              start ──────────── ready ──── start on the next channel
@@ -10,13 +9,13 @@
 //! ```
 //!
 //! Channels that become idle and credits that arrive cause events only if a packet waits for them;
-//! otherwise their times are stored and evaluated on demand. Packets start after all simultaneous
-//! events.
+//! otherwise their times are stored and evaluated on demand. Packets start after all other events
+//! of the same time.
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!
 //! Invariants: each buffer block is either known to its sender as free, covered by a credit update
-//! on its way, or occupied by a packet; a packet is in at most one list.
+//! on its way, or occupied by a packet; a packet is in at most one waiting list.
 
 mod buffer_fills;
 mod clock;

@@ -1,8 +1,8 @@
 //! Wormhole networks: exact, and much faster than a flit-by-flit simulation.
 //!
-//! Between two events, only the position of a worm changes. The engine therefore works on runs of
-//! equally spaced flits (first start, period, count). A worm is a few runs on each channel, and
-//! costs a few events per hop, whatever its length.
+//! Between two events, only the positions of worms change. The engine therefore works on runs of
+//! equally spaced flits (first start, period, count). A worm consists of a few runs on each
+//! channel, and costs a few events per hop, whatever its length.
 //!
 //! Invariants: every delivery happens at the same picosecond as in the oracle; a flit that has
 //! started never changes.

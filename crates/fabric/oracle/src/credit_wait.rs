@@ -1,11 +1,11 @@
-//! Time during which a sender had a packet or flit ready but no credits.
+//! Time during which a sender was ready to send a packet or flit but lacked credits.
 
 use gingham_kernel::Time;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreditWait {
     since: Option<Time>,
-    /// Duration of completed waits, in ps.
+    /// Total duration of past waits, in ps.
     past_ps: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Endpoints of the oracle: the state machines of `gingham-net`, shared by oracle and engine, and a
-//! second implementation that predicts each of their decisions.
+//! Endpoints of the oracle: the state machines of `gingham-net`, which oracle and engine share, and
+//! a second implementation that predicts each of their decisions.
 //!
 //! ```text
 //!   notice ──┬─► machines of gingham-net ─► packets, orders, marks ──┐
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The [`Audit`] records lists of events instead of state, and computes each decision from these
-//! lists by the rules of `docs/concepts/timing.md`. It receives only notices, uses its own copies
+//! lists by the rules of `docs/concepts/timing.md`. It receives only notices, uses separate copies
 //! of sources and random streams, and shares no state with the state machines.
 //!
 //! The cost grows with the square of the history, so only the first [`AUDITED_EVENTS`] notices and
@@ -49,7 +49,7 @@ use gingham_net::{Adapter, NetworkEvent, Next, Notice, Order, Packet, Plan, Turn
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// Number of events to check, which takes some seconds.
+/// Number of audited events, which take some seconds.
 const AUDITED_EVENTS: u32 = 200_000;
 
 #[derive(Debug)]
@@ -80,8 +80,8 @@ impl Endpoints {
         &self.machines
     }
 
-    /// Returns the state machines, for measurements and checkpoints only: decisions must be
-    /// audited.
+    /// Returns the state machines for measurements and checkpoints. All decisions must be audited
+    /// instead.
     pub(crate) fn machines_mut(&mut self) -> &mut gingham_net::Endpoints {
         &mut self.machines
     }
@@ -106,7 +106,7 @@ impl Endpoints {
         adapter
     }
 
-    /// Counts an event. Returns the audit unless the number of audited events is used up.
+    /// Counts an event. Returns the audit while fewer than [`AUDITED_EVENTS`] events were counted.
     fn audit(&mut self) -> Option<&mut Audit> {
         match self.events_left.checked_sub(1) {
             Some(left) => self.events_left = left,
@@ -140,7 +140,7 @@ impl Endpoints {
         }
     }
 
-    /// Reports a packet that a switch has read. Returns the channel to port 0 if the packet was
+    /// Reports that a switch has read a packet. Returns the channel to port 0 if the packet was
     /// diverted.
     pub(crate) fn read(
         &mut self,

@@ -6,7 +6,7 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! A switch with flits, and an adapter with packets to send, act at every tick; all others are
+//! A switch with flits, and an adapter with packets to send, act at every tick. All other nodes are
 //! idle.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as specified in
@@ -14,7 +14,7 @@
 //!
 //! Invariants, checked by `Simulation::assert_invariants` after any event: flits in = consumed + in
 //! lane buffers + in output lanes + at in-transit hosts + on the wire; for each lane, credits +
-//! credits on their way + flits on the wire + flits in the lane buffer = its depth; promised
+//! credits on their way + flits on the wire + flits in the lane buffer = buffer depth; promised
 //! credits never exceed available credits; flits of a packet stay in order.
 
 mod allocation;

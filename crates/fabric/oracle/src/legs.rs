@@ -1,4 +1,4 @@
-//! Legs of a path, represented by their numbers of channels.
+//! Legs of a path, each represented by its number of channels.
 
 use gingham_net::{Packet, Plan};
 use gingham_topology::ChannelId;
@@ -12,8 +12,8 @@ impl Legs {
         Self(legs.iter().map(Vec::len).collect())
     }
 
-    /// Returns the permitted lanes and the dateline class on `outgoing`. `incoming` is the previous
-    /// channel, at `position` of the path, with class `dateline_class`.
+    /// Returns the permitted lanes and the dateline class on `outgoing`. The packet comes from
+    /// `incoming`, the channel at index `position` of the path, with class `dateline_class`.
     pub(crate) fn lanes_onward(
         &self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! Oracle: a reference simulation of every flit, or of every packet in whole-packet networks, with
+//! Oracle: a reference simulation of every flit or, in whole-packet networks, of every packet, with
 //! a plain heap of events.
 //!
 //! The oracle is designed to be obviously correct, not fast. It follows `docs/concepts/timing.md`
@@ -41,8 +41,7 @@ pub trait Simulation: gingham_net::Simulation {
     /// Returns the number of audited decisions of a family.
     fn audited(&self, family: Audited) -> u64;
 
-    /// Schedules simultaneous events in random order from now on, which must not change the
-    /// results.
+    /// Schedules simultaneous events in random order from now on. The results must not change.
     fn shuffle_scheduling(&mut self, seed: u64);
 }
 

@@ -7,8 +7,8 @@
 //!               └──────────── Known ◄─────────────────┘ a credit delay later, at the sender
 //! ```
 //!
-//! A packet occupies a buffer from its start on the incoming channel until its tail has left. After
-//! most events at a switch, any of its outputs may start a packet, so all outputs choose again.
+//! A packet occupies a buffer from its start on the incoming channel until its tail has left. Most
+//! events at a switch may let any of its outputs start a packet, so all outputs choose again.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III, as specified in
 //! `docs/concepts/timing-packets.md`.
@@ -16,8 +16,8 @@
 //! Invariants, checked by `Simulation::assert_invariants` after any event: packets in = received +
 //! in buffers + on channels to hosts; for each lane, blocks known to the sender as free + occupied
 //! blocks + blocks of updates on their way = buffer capacity, or with pauses no buffer overflows;
-//! an input has as many packets being read as packets that have started but not left, at most one
-//! if a port is read by one output at a time.
+//! the number of packets being read from an input equals the number of packets that have started
+//! but not left, at most one packet if only one output at a time may read a port.
 
 mod buffer;
 mod event;

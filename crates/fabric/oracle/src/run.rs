@@ -1,4 +1,4 @@
-//! Interface between an oracle network and the driver of runs, one event at a time.
+//! Interface between an oracle network and the driver that runs it event by event.
 
 use crate::endpoints::{Audited, Endpoints};
 use crate::timeline::Timeline;
@@ -18,7 +18,7 @@ pub(crate) trait Network: Debug + Send + Sync {
 
     fn handle(&mut self, event: Self::Event);
 
-    /// Returns the counts of all channels. Intervals in progress count up to `end`.
+    /// Returns the counts of all channels. Waits and stops in progress count up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount>;
 
     /// Returns the counts before any event at `end`.
@@ -26,8 +26,8 @@ pub(crate) trait Network: Debug + Send + Sync {
         self.counts_until(end)
     }
 
-    /// Handles a network event before any other event at the same time. A network must override
-    /// this method if the event changes its own state.
+    /// Handles a network event before any other event of the same time. A network must override
+    /// this method if the event changes the network's state.
     fn apply(&mut self, event: NetworkEvent) {
         self.parts_mut().1.on_network_event(event);
     }
@@ -40,7 +40,7 @@ pub(crate) trait Network: Debug + Send + Sync {
     /// Returns the wait-for graph before any event at `now`.
     fn wait_for_graph(&self, now: Time) -> WaitForGraph;
 
-    /// Checks conservation and order after an event. Slow; for tests.
+    /// Checks conservation and order after an event; slow, for tests.
     fn assert_invariants(&self);
 }
 

@@ -6,12 +6,13 @@ use gingham_topology::routing::LaneSet;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// Last reported free lanes of each channel, `None` for channels that are not reported; empty
+    /// Last reported free lanes of each channel, `None` for channels that are not reported. Empty
     /// if no channel is reported.
     reported: Vec<Option<LaneSet>>,
     lanes: u8,
     gathered: Vec<ChannelId>,
-    /// Number of free blocks of each lane that counts as space, in whole-packet networks.
+    /// Minimum number of free blocks for each lane to count as having space, in whole-packet
+    /// networks.
     pub(crate) space_blocks: LaneBlocks,
 }
 

@@ -3,14 +3,14 @@
 //! ```text
 //!   Create ─► Adapter ─► Transfer ─► FlitArrives ─► ReadHead ─► Request ─► Arbitrate ─► Transfer ─► ...
 //!                           ▲             │                                                │
-//!                           └ ControlArrives ◄── EmitControl ◄── fill of the buffer ───────┘
+//!                           └ ControlArrives ◄── EmitControl ◄── fill level of the buffer ──┘
 //!
 //!   at an in-transit host:   FlitArrives ─► ReadHead ─► pool ─► Transfer ─► Release
 //! ```
 //!
 //! Invariants, checked by `Simulation::assert_invariants` after any event: flits in = consumed +
-//! stripped + dropped with marks + buffered + at in-transit hosts + on the wire; no buffer and no
-//! pool exceeds its capacity; flits of a worm stay in order.
+//! stripped + dropped with marks + buffered + at in-transit hosts + on the wire; no buffer or pool
+//! exceeds its capacity; flits of a worm stay in order.
 
 mod event;
 mod host;

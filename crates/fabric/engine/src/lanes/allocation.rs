@@ -1,14 +1,14 @@
 //! Stages 2 and 3: routing and virtual-channel (VC) allocation.
 //!
 //! ```text
-//!   head arrives at h ── routing ──► request at h + 1 + R ──► output: grants the first head, round robin, that a free lane suits
-//!                                                             the first such lane, round robin ──► held, may cross next tick
+//!   head arrives at h ── routing ──► request at h + 1 + R ──► output: grants the first head (round robin) that a free lane
+//!                                                             suits the first such lane (round robin) ──► held, may cross next tick
 //! ```
 //!
-//! An output allocates lanes after each change: a new request, a released lane, or credits needed
-//! for a grant. Outputs are independent because a head requests only one output.
+//! An output allocates lanes after each change: a new request, a released lane, or a credit that a
+//! grant needs. Outputs are independent because a head requests only one output.
 //!
-//! A worm enters the queue of the next input lane when that lane is granted, so worms leave an
+//! A worm enters the queue of the next input lane when it is granted that lane, so worms leave an
 //! output lane in grant order.
 
 use crate::bits::Bits;
@@ -48,7 +48,7 @@ impl Network {
         self.switches.heads.give_back(tick, due);
     }
 
-    /// Notifies the endpoints of routed heads, in order of switch, port and lane.
+    /// Reports routed heads to the endpoints, in order of switch, port and lane.
     #[inline(never)]
     fn notify_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
         let (plan, layout) = (&context.plan, &context.layout);
@@ -155,7 +155,7 @@ impl Network {
         self.ready_lanes(port, lanes, flits, plan)
     }
 
-    /// Returns which of the free `lanes` can be granted to a packet of `flits` flits.
+    /// Returns the free `lanes` that can be granted to a packet of `flits` flits.
     fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
         let takes_all = self.links.port(port).is(TO_HOST);
         let is_ready = |lane: &usize| {
@@ -192,9 +192,8 @@ impl Network {
     }
 }
 
-// Arbiters at crossbar outputs: like the allocator of [`super::crossbar`], except that an output
-// selects one of its lanes and grants the input that holds the lane, instead of the next input
-// port.
+// Arbiters at crossbar outputs. Unlike the allocator of [`super::crossbar`], an output selects one
+// of its lanes and grants the input that holds the lane, instead of granting the next input port.
 //
 // ```text
 //   output 4   lane 0   held by input 1, lane 2, which can send    ┐
@@ -324,7 +323,7 @@ impl Network {
         matching: &mut LaneMatching,
         tick: u64,
     ) {
-        // The input port is matched, so no output may select another lane of it.
+        // The input port is matched, so no output may select another of its lanes.
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
             matching.outputs[to >> SHIFT].able &= !bit_of(to);
@@ -369,7 +368,7 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
 // ```
 //
 // The selection depends on every released lane and every credit, so all waiting heads select again
-// in every tick, and no tick is skipped. A head that may select only once is restricted to the
+// in every tick, and no tick is skipped. A head that may select only once may then use only the
 // selected output and the escape lanes on its path.
 
 #[derive(Clone, Debug)]
@@ -383,7 +382,7 @@ pub(crate) struct AdaptiveHeads {
 
 #[derive(Clone, Debug, Default)]
 struct Open {
-    /// Ports with a grantable lane, and the lanes that the head may use there.
+    /// Ports with a grantable lane, and the lanes that the head may use at each of these ports.
     ports: Vec<(usize, u16)>,
     credits: Vec<u64>,
 }
@@ -501,8 +500,8 @@ impl Network {
         Some(u32::try_from(port).expect("ports have 32 bits"))
     }
 
-    /// Returns the candidate outputs with their lanes. A head that selects only once is restricted
-    /// to `chosen`.
+    /// Returns the candidate outputs and their lanes. A head that selects only once may use only
+    /// the output `chosen`.
     pub(crate) fn choices<'a>(
         &self,
         lane: usize,

@@ -1,4 +1,5 @@
-//! Lane arbiters of one stage, one per port; unused with the default, flit-level round robin.
+//! Lane arbiters of one stage, one per port; unused with the default arbiter, flit-level round
+//! robin.
 //!
 //! With packet-level arbitration, only the lane of the packet in progress is open until its tail
 //! has left.
@@ -59,8 +60,8 @@ impl Arbiters {
         arrival.map_or(0, |tick| tick * self.cycle_ps)
     }
 
-    /// Describes a packet of `flits` flits that arrived at `arrival_ps`, or one of its flits, to
-    /// the arbiter.
+    /// Describes a packet of `flits` flits that arrived at `arrival_ps`, or one of its flits, to an
+    /// arbiter.
     pub(crate) fn head(&self, flits: u32, arrival_ps: u64) -> Head {
         let flits = if self.are_by_packet { flits } else { 1 };
         Head { length_bytes: flits * self.flit_bytes, arrival_ps }

@@ -59,8 +59,8 @@ impl Buffers {
         self.queues.first(lane)
     }
 
-    /// Returns the worms with a flit in the buffer, in order. The buffer contains `present` flits,
-    /// and `left` flits of the first worm have yet to leave the lane.
+    /// Returns the worms with a flit in the buffer, in order. The buffer contains `present` flits;
+    /// `left` flits of the first worm have yet to leave the lane.
     pub(crate) fn present_worms(
         &self,
         lane: usize,
@@ -94,8 +94,8 @@ impl Buffers {
         self.queues.pop(lane);
     }
 
-    /// Removes the first worm after its tail has left. Returns whether the buffer contains flits of
-    /// the next worm.
+    /// Removes the first worm after its tail has left. Returns whether the buffer already contains
+    /// flits of the next worm.
     #[inline]
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {
         let next = self.queues.pop(lane);

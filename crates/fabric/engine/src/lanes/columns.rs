@@ -1,8 +1,8 @@
-//! Column stepper: bit-sliced over 64 switches, with one bit each. Most runs with flit-level round
-//! robin use it.
+//! Column stepper: processes 64 switches at once, with one bit per switch. Most runs with
+//! flit-level round robin use it.
 //!
 //! ```text
-//!   group    up to 64 switches of similar radix             column    equally numbered ports of all these switches
+//!   group    up to 64 switches of similar radix             column   ports with the same number at these switches
 //!
 //!            column 0                       column 1         ...
 //!   lane 0   fill 2 1 0   credit 2 1 0      fill 2 1 0       counts are bit planes: bit s of
@@ -13,11 +13,11 @@
 //! switches that belong to switch ports; [`View`](crate::lanes::view::View) presents columns as
 //! ports.
 //!
-//! Stages process 64 switches at once, plus a few instructions for each flit and some more for each
-//! head. They are compiled for several instruction sets; `Table::arch` selects one at run time.
+//! Each stage processes 64 switches at once, and executes a few more instructions for each flit and
+//! head. Stages are compiled for several instruction sets; `Table::arch` selects one at run time.
 //!
-//! Invariants: those of `column` and `group`, checked by `Simulation::assert_invariants`; every
-//! flit moves in the same tick as under the per-port stepper.
+//! Invariants: those of `column` and `group`; every flit moves in the same tick as under the
+//! per-port stepper.
 
 #![expect(
     clippy::needless_range_loop,

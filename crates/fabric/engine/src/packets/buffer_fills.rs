@@ -4,7 +4,7 @@
 //!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
 //! ```
 //!
-//! Arrival and departure times are known in advance; the fill level changes when they are reached.
+//! Arrival and departure times are known in advance; the fill level changes once they are reached.
 
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;

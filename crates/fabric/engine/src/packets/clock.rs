@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 pub(crate) struct Clock {
     now: u64,
     queue: Wheel<Packed>,
-    /// Channels that may start a packet after all other events of the current time; may contain
+    /// Channels that may start a packet after all other events of the current time, possibly with
     /// duplicates.
     starts: BinaryHeap<Reverse<ChannelId>>,
     events: u64,
@@ -33,7 +33,7 @@ impl Clock {
         Time::from_ps(self.now)
     }
 
-    /// Returns the number of handled events; packet starts do not count.
+    /// Returns the number of handled events, without packet starts.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }

@@ -2,11 +2,12 @@
 //! the sender.
 //!
 //! ```text
-//!   known   9 blocks        on their way   33 at 7 us ─► 33 at 9 us        due updates are applied on demand
+//!   known   9 blocks        on their way   33 blocks at 7 us ─► 33 blocks at 9 us
 //! ```
 //!
 //! When a packet starts to leave a buffer, an update is queued with the time when it will reach the
-//! sender. The update causes an event only if a sender waits for it.
+//! sender. The update causes an event only if a sender waits for it; otherwise it is applied on
+//! demand.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -26,14 +27,15 @@ const WANTED: u64 = u64::MAX;
 #[repr(align(64))]
 struct Lane {
     known_blocks: u32,
-    /// Size of the first queued update, which is due at `first_ps` (`NEVER` if none is queued).
+    /// Number of blocks in the first queued update, which is due at `first_ps` (`NEVER` if none is
+    /// queued).
     first_blocks: u32,
     first_ps: u64,
     /// Time of the event for a waiting sender, in ps, or `UNWANTED` or `WANTED`.
     event_ps: u64,
     next: u32,
     last: u32,
-    /// Delay until the sender knows of freed blocks, in ps.
+    /// Time from the release of a block until its sender knows that it is free, in ps.
     credit_ps: u64,
     /// Accumulated occupancy, in byte ps, of packets that have started to leave.
     occupancy: u128,
@@ -42,7 +44,7 @@ struct Lane {
 const _: () =
     assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
 
-/// Queued update other than the first one of its lane; linked in time order.
+/// Queued update after the first one of its lane; linked in time order.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     time_ps: u64,
@@ -99,8 +101,8 @@ impl Credits {
         self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
     }
 
-    /// Returns whether the sender knows of enough free blocks. If not, schedules an event for its
-    /// next credit update.
+    /// Returns whether the sender knows of at least `blocks` free blocks. Otherwise schedules an
+    /// event for the next credit update.
     #[inline]
     pub(crate) fn has(
         &mut self,
@@ -177,7 +179,7 @@ impl Credits {
         clock: &mut Clock,
     ) {
         let place = self.place(channel, lane);
-        // Applying due updates first keeps the queue short and in the cache.
+        // Applying due updates first keeps the queue short and in the processor cache.
         self.settle(place, clock.now());
         self.insert(place, time_ps, blocks);
         let of = &mut self.lanes[place];
@@ -197,7 +199,7 @@ impl Credits {
         }
     }
 
-    /// Inserts an update in time order; the lane must have queued updates.
+    /// Inserts an update in time order; the lane must already have a queued update.
     fn insert_behind(&mut self, place: usize, mut update: Update) {
         let of = &mut self.lanes[place];
         if update.time_ps < of.first_ps {

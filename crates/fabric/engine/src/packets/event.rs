@@ -11,7 +11,7 @@ pub(crate) enum Event {
     Create { source: usize },
     /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a packet's tail has left, and another packet waits for the channel.
+    /// Phase 2: a packet's tail has left its sender, and another packet waits for the channel.
     Left { channel: ChannelId },
     /// Phase 3: a whole packet has arrived.
     Deliver { channel: ChannelId, packet: PacketId },
@@ -23,13 +23,13 @@ pub(crate) enum Event {
     Ready { channel: ChannelId, packet: PacketId },
     /// Phase 5: tokens or a rate limit no longer hold back a host's packet.
     Released { channel: ChannelId },
-    /// The buffer's fill level may have passed a threshold.
+    /// The fill level of the buffer may have crossed a threshold.
     CheckBuffer { channel: ChannelId, lane: u8 },
     /// A pause frame takes effect at the sender.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
-    /// Blocks are freed. The credit update for them may be lost.
+    /// Blocks of the buffer are freed. The credit update that reports them may be lost.
     Freed { channel: ChannelId, lane: u8, blocks: u32 },
-    /// The repetition period has passed since a lost credit update.
+    /// One repetition period has passed since a credit update was lost.
     Repeat { channel: ChannelId, lane: u8 },
 }
 

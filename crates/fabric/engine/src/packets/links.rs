@@ -20,10 +20,10 @@ struct Sender {
     line: Line,
     busy_until_ps: u64,
     started_bytes: u64,
-    /// Time when the switch at the end of the channel last read a head, in ps.
+    /// Time when the switch at the end of the channel last read a packet head, in ps.
     head_ps: u64,
     wire_bytes: u32,
-    /// Incoming channel of the last packet if a switch forwarded it, else `NONE`.
+    /// Incoming channel of the last packet if a switch forwarded it, otherwise `NONE`.
     from: u32,
     waiting: u32,
     /// Whether an event is scheduled for the time when the last packet's tail leaves.
@@ -101,9 +101,9 @@ impl Links {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
     }
 
-    /// Returns the earliest start on `to`, in ps, that keeps the sender supplied with bytes: on a
-    /// faster channel, it may be later than the arrival of the head. The last byte arrives on
-    /// `from` at `last_ps`.
+    /// Returns the earliest start time on `to`, in ps, that never leaves the sender waiting for
+    /// bytes. The last byte arrives on `from` at `last_ps`. If `to` is faster than `from`, the
+    /// packet may have to start later than its head arrives.
     #[inline]
     pub(crate) fn never_dry_ps(
         &self,
@@ -159,8 +159,8 @@ impl Links {
         self.senders[channel.index()].waiting -= 1;
     }
 
-    /// Requests an event at the end of the current packet. Returns whether the caller must schedule
-    /// it.
+    /// Requests an event for the end of the current packet. Returns whether the caller must
+    /// schedule the event.
     #[inline]
     pub(crate) fn await_end(&mut self, channel: ChannelId) -> bool {
         !std::mem::replace(&mut self.senders[channel.index()].is_awaited, true)
@@ -188,7 +188,7 @@ impl Links {
             from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
     }
 
-    /// Returns the size, in bytes on the wire, and the duration of the current or last packet.
+    /// Returns the size (in bytes on the wire) and transmission time of the current or last packet.
     pub(crate) fn last(&self, channel: ChannelId) -> (u64, Span) {
         let wire_bytes = self.senders[channel.index()].wire_bytes.into();
         (wire_bytes, self.line(channel).bytes.of(wire_bytes))
@@ -199,8 +199,8 @@ impl Links {
         (from != NONE).then(|| ChannelId::new(from as usize))
     }
 
-    /// Returns the number of bytes sent before `end_ps`, which must not precede the start of the
-    /// last packet.
+    /// Returns the number of bytes sent before `end_ps`, a time at or after the start of the last
+    /// packet.
     pub(crate) fn bytes_before(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let started = self.senders[channel.index()].started_bytes;
         let busy_until_ps = self.busy_until_ps(channel);

@@ -36,13 +36,13 @@ pub(crate) struct Network {
     pub(crate) losses: Option<Losses>,
     pub(crate) pauses: Option<Pauses>,
     pub(crate) output_buffers: Option<OutputBuffers>,
-    /// Lane arbiter of each channel; empty with a single lane.
+    /// Lane arbiter of each channel; empty if there is only one lane.
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) buffer_fills: BufferFills,
     /// Packets whose heads were read at the current time, if a mechanism needs them.
     pub(crate) read: Vec<gingham_net::Stay>,
-    /// Channels that may have been active since the last section.
+    /// Channels whose counts may have changed since the last section.
     pub(crate) active: Bits,
     pub(crate) section_ps: u64,
     pub(crate) watched: Watched,
@@ -116,7 +116,7 @@ fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
 pub(crate) struct Watched {
     free: Box<[Option<LaneSet>]>,
     gathered: Box<[ChannelId]>,
-    /// Number of free blocks of each lane that counts as space.
+    /// Minimum number of free blocks of each lane for the lane to count as having space.
     space_blocks: LaneBlocks,
 }
 
@@ -138,8 +138,8 @@ impl Watched {
 }
 
 impl Network {
-    /// Notifies the endpoints if a watched output lane gained or lost space. A lane without space
-    /// is checked again when more credits arrive.
+    /// Notifies the endpoints if a watched output lane gained or lost space. Lanes without space
+    /// are checked again when more credits arrive.
     #[inline(never)]
     pub(crate) fn check_space(&mut self, output: ChannelId, lane: u8) {
         let reported = self.watched.free.get(output.index()).copied().flatten();
@@ -155,8 +155,8 @@ impl Network {
         self.carry_out();
     }
 
-    /// Notifies the endpoints of the number of lane buffers between switches without space just
-    /// before the current time. The caller must carry out the resulting orders.
+    /// Reports to the endpoints how many lane buffers between switches had no space just before the
+    /// current time. The caller must carry out the resulting orders.
     #[inline(never)]
     pub(crate) fn notify_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
@@ -179,7 +179,6 @@ impl Network {
 // Loads of outputs, for the selection of paths.
 
 impl Network {
-    /// Reports the loads of the outputs at an endpoint's first switch.
     #[inline(never)]
     pub(crate) fn notify_loads(&mut self, endpoint: EndpointId) {
         let plan = Arc::clone(&self.plan);
@@ -205,9 +204,10 @@ impl Network {
 
 // Traffic counts of channels, and buffer occupancy.
 //
-// A packet of W bytes that arrives at a and has left at e adds W (e - a) to the occupancy of its
-// incoming channel when it starts to leave. For the occupancy up to t, W (t - a) is added for
-// packets still in the buffer, and W (e - t) is subtracted for packets that are leaving.
+// A packet of W bytes that arrives at time a, and has left by time e, adds W (e - a) to the
+// occupancy of its incoming channel when it starts to leave. For the occupancy up to time t, W (t -
+// a) is added for each packet still in the buffer, and W (e - t) is subtracted for each packet that
+// is leaving.
 
 impl Network {
     pub(crate) fn counts(&self, begin_end: u64, end: u64) -> Vec<ChannelCount> {
@@ -229,8 +229,7 @@ impl Network {
         active.retain(|index| {
             let channel = ChannelId::new(index);
             counts.push((channel, self.count(channel, [end, end], &present)));
-            // A channel that was busy in this section is also counted in the next section, but not
-            // later.
+            // A channel that was busy in this section is counted once more, in the next section.
             self.links.busy_until_ps(channel) > begin || !self.is_at_rest(channel, end)
         });
         self.active = active;
@@ -257,8 +256,8 @@ impl Network {
         }
     }
 
-    /// Returns, for each channel, the occupancy up to `end` minus the occupancy already added for
-    /// packets that have started to leave.
+    /// Returns, for each channel, the occupancy up to `end` minus the occupancy that was already
+    /// added for packets that have started to leave.
     fn present(&self, end: u64) -> Vec<i128> {
         let mut areas = vec![0_i128; self.plan.channels.len()];
         for (_, packet) in self.packets.in_inputs() {
@@ -282,7 +281,7 @@ impl Network {
         areas
     }
 
-    /// Returns whether the counts can change only by a packet start on the channel.
+    /// Returns whether only a packet start on the channel can change its counts after `end`.
     fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
         if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
             return self.links.busy_until_ps(channel) <= end;
@@ -321,8 +320,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Starts a packet on an idle channel with space for it. Returns its stay in the previous
-    /// buffer, and the time when its tail will have left, in ps.
+    /// Starts a packet on an idle channel with space for it. Returns the packet's stay in the
+    /// previous buffer, and the time when its tail will have left, in ps.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
@@ -363,7 +362,8 @@ impl Network {
         let (output, wire_bytes, arrival_ps) = (packet.output, packet.wire_bytes, packet.came_ps);
         let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         if self.wanted.read {
-            // The endpoint may divert the packet when it is read, which changes its ready time.
+            // The endpoint may divert the packet when its head is read, which changes the ready
+            // time.
             buffer_fills.come(channel, lane, wire_bytes, arrival_ps);
             return clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
@@ -399,8 +399,8 @@ impl Network {
 // Lost credit updates: blocks that were freed but not yet reported to the sender.
 //
 // ```text
-//   leaving     a packet starts to leave; its blocks are freed at e, which is an event here
-//   unreported  freed blocks whose update was lost; the next update that arrives includes them
+//   leaving     a packet starts to leave; an event frees its blocks once the packet has left
+//   unreported  freed blocks whose update was lost; the next update that arrives reports them too
 // ```
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -460,7 +460,7 @@ impl Network {
         self.send_credit_update(channel, lane);
     }
 
-    /// Repeats a credit update unless another update was sent within the last period.
+    /// Repeats a lost credit update unless another update was sent within the last period.
     pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
         let losses = self.losses.as_ref().expect("updates may be lost");
         let updated_ps = losses.lanes[losses.place(channel, lane)].updated_ps;

@@ -12,11 +12,12 @@ optional_id_type!(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// Packet in an input buffer, not ready.
+    /// Packet in an input buffer, not yet ready.
     Coming,
-    /// Packet in an input buffer, not ready, with its head reported to the endpoints as read.
+    /// Packet in an input buffer, not yet ready; the endpoints were notified that its head was
+    /// read.
     Read,
-    /// Packet in an input buffer, ready.
+    /// Ready packet in an input buffer.
     Waiting,
     /// Packet in an output buffer.
     Crossed,
@@ -30,8 +31,8 @@ pub(crate) struct Moving {
     pub(crate) packet: Packet,
     pub(crate) wire_bytes: u32,
     pub(crate) next: Option<PacketId>,
-    /// Time when the packet entered the network or, later, when its first byte arrived at the
-    /// current switch, in ps.
+    /// Time when the packet entered the network or, at a later hop, when its first byte arrived at
+    /// the current switch, in ps.
     pub(crate) came_ps: u64,
     /// Incoming channel at the current switch, or the last channel once the packet is on it.
     pub(crate) input: ChannelId,
@@ -46,7 +47,6 @@ pub(crate) struct Moving {
 const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
 
 impl Moving {
-    /// Creates a packet that enters the network on `channel`, which ends at `first_node`.
     pub(crate) fn new(
         plan: &Plan,
         packet: Packet,
@@ -78,7 +78,7 @@ impl Moving {
         self.place = Place::Coming;
     }
 
-    /// Ends the path at the current switch: the packet leaves on `into_end`, the channel to port 0.
+    /// Diverts the packet to the current switch: it leaves on `into_end`, the channel to port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.lanes = self.route.enter(plan, &self.packet, self.input, into_end);
         self.output = into_end;

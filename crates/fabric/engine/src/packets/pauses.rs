@@ -1,5 +1,5 @@
-//! Lane pauses (PFC) instead of credits: fill level of each buffer, and pauses requested and in
-//! effect.
+//! Lane pauses (PFC) instead of credits: the fill level of each buffer, and its requested and
+//! active pauses.
 //!
 //! ```text
 //!   fill 320 B      coming  +64 at 7 us          checked only when a threshold may be passed:
@@ -32,7 +32,7 @@ struct LanePause {
     fill_bytes: u64,
     coming: VecDeque<Change>,
     going: Vec<Change>,
-    /// Whether the receiver's last request was a pause rather than a resume.
+    /// Whether the receiver's last request was to pause rather than to resume.
     is_asked: bool,
     is_paused: bool,
     in_flight: u32,
@@ -56,7 +56,7 @@ pub(crate) struct Pauses {
     lanes: Vec<LanePause>,
     received: Vec<ReceivedPauses>,
     holds_bytes: Vec<u64>,
-    /// Delay from a request until it takes effect, for each channel, in ps.
+    /// Delay from a pause or resume request until it takes effect, for each channel, in ps.
     effect_delay_ps: Vec<u64>,
 }
 
@@ -73,8 +73,8 @@ impl LanePause {
         });
     }
 
-    /// Returns the number of bytes in the buffer or on their way to it, without bytes that leave by
-    /// `time_ps`.
+    /// Returns the number of bytes in the buffer or on their way to it, excluding bytes that leave
+    /// by `time_ps`.
     fn taken_bytes(&self, time_ps: u64) -> u64 {
         let coming: u64 = self.coming.iter().map(|change| change.bytes).sum();
         let gone = self.going.iter().filter(|change| change.time_ps <= time_ps);
@@ -167,8 +167,8 @@ impl Pauses {
         }
     }
 
-    /// Applies a pause or resume request. Returns whether the sender waited for the lane and may
-    /// start a packet now.
+    /// Applies a pause or resume request. Returns whether the sender was waiting for the lane and
+    /// may start a packet now.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -193,7 +193,7 @@ impl Pauses {
         was_awaited
     }
 
-    /// Returns whether a packet may start. If not, marks the sender as waiting.
+    /// Returns whether a packet may start. Otherwise marks the sender as waiting.
     pub(crate) fn may_start(&mut self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane_mut(channel, lane);
         of.is_awaited |= of.is_paused;
@@ -204,7 +204,7 @@ impl Pauses {
         self.lane(channel, lane).is_paused
     }
 
-    /// Returns whether no packet can start until the buffer at the end of the channel empties.
+    /// Returns whether the lane stays paused until the buffer at the end of the channel empties.
     pub(crate) fn is_held(&self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane(channel, lane);
         of.is_asked && of.in_flight == 0
@@ -219,7 +219,7 @@ impl Pauses {
         (received.pauses, received.paused_ps(end_ps))
     }
 
-    /// Returns whether the buffers are empty after `end_ps`, and no lane is or will be paused.
+    /// Returns whether the buffers are empty at `end_ps`, and no lane is or will be paused.
     pub(crate) fn is_at_rest(&self, channel: ChannelId, end_ps: u64) -> bool {
         let first = self.place(channel, 0);
         self.lanes[first..first + self.lane_count].iter().all(|of| {
@@ -240,8 +240,8 @@ impl Network {
         pauses.check_buffer(channel, lane, &mut self.clock);
     }
 
-    /// Applies a pause or resume request. A switch then always tries to start a packet, a host only
-    /// if it waits for the lane.
+    /// Applies a pause or resume request. Afterwards a switch always tries to start a packet, a
+    /// host only if it was waiting for the lane.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -266,7 +266,7 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Notifies the endpoints that a head was read, and schedules the packet. The ready time is
+    /// Notifies the endpoints that a head was read, and schedules the packet. Its ready time is
     /// known only now because the endpoints may divert the packet.
     #[inline(never)]
     pub(crate) fn notify_read(&mut self, id: PacketId, input: ChannelId) {
@@ -284,7 +284,7 @@ impl Network {
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
-    /// Notifies the endpoints that a packet was queued, unless they were notified before.
+    /// Notifies the endpoints that a packet was queued, unless they already know.
     #[inline(never)]
     pub(crate) fn notify_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);

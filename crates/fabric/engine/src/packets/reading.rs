@@ -1,5 +1,5 @@
-//! Switch rules other than oldest first: other orders, inputs that only one output may read at a
-//! time, and limits on overtaking.
+//! Switch rules other than oldest first: other orders, inputs that only one output at a time may
+//! read, and limits on overtaking.
 
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
@@ -11,30 +11,30 @@ use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// Whether the first packet of each list is the next to leave from that list.
+    /// Whether packets leave each list in the order of the list.
     pub(crate) are_plain: bool,
     /// Whether a packet start on one output may block or unblock packets for another output.
     pub(crate) couple_outputs: bool,
     arbitration: Arbitration,
     overtaking: OvertakingPlan,
     lane_count: usize,
-    /// End of the current read of each input channel, in ps; empty unless an input is read by one
-    /// output at a time.
+    /// End of the current read of each input channel, in ps; empty if several outputs may read an
+    /// input at the same time.
     read_until_ps: Vec<u64>,
-    /// Input buffer of each channel and lane; empty unless packets of one buffer may overtake each
-    /// other.
+    /// Input buffer of each channel and lane; empty unless overtaking is limited within whole
+    /// buffers.
     buffers: Vec<InputBuffer>,
     /// Round-robin pointer of each output and lane: the input port of the last packet, plus one.
     after: Vec<u16>,
 }
 
-/// Rank of a packet in the switch's order; the lowest goes first.
+/// Rank of a packet in the switch's order; the packet with the lowest rank goes first.
 type Place = (u64, Age);
 
 #[derive(Clone, Debug, Default)]
 struct InputBuffer {
     waiting: VecDeque<PacketId>,
-    /// Ages of packets that were overtaken as often as the limit permits.
+    /// Ages of packets that have reached the overtaking limit.
     exhausted: BTreeSet<Age>,
 }
 
@@ -92,8 +92,8 @@ impl Rules {
         }
     }
 
-    /// Increments the overtaking counts of packets before `packet` in the order of the lane and, if
-    /// the limit applies to whole buffers, of older packets in its buffer.
+    /// Increments the overtaking counts of packets that precede `packet` in the order of the lane
+    /// and, if the limit applies to whole buffers, of older packets in its buffer.
     fn overtake(
         &mut self,
         id: PacketId,
@@ -147,8 +147,8 @@ impl Rules {
         candidates
     }
 
-    /// Returns the first readable packet in order; `None` if the lane must wait for an earlier
-    /// packet.
+    /// Returns the first readable packet in the switch's order; `None` if the lane must wait for an
+    /// earlier packet or no packet is readable.
     fn candidate(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let mut next: Option<(Place, PacketId)> = None;
@@ -168,7 +168,8 @@ impl Rules {
         awaited.is_none_or(|awaited| place < awaited).then_some(id)
     }
 
-    /// Returns the first packet in order that is not held back, whether readable or not.
+    /// Returns the first packet in the switch's order that is not held back, whether readable or
+    /// not.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let place = |id: &PacketId| order.place(&network.plan, network.packets.get(*id));
@@ -223,7 +224,7 @@ impl Order {
             Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => u64::MAX - packet.packet.priority.level() as u64,
             Arbitration::RoundRobin => {
-                // Ports after the last served port come first.
+                // Ports after the last served port have the higher rank.
                 let is_before = age.1 < self.after;
                 u64::from(is_before) << 32 | u64::from(age.1)
             }

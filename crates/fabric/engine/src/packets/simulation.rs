@@ -19,7 +19,7 @@ pub(crate) struct Simulation {
     network: Network,
     switches: Switches,
     hosts: Hosts,
-    /// Kept to reuse the allocation.
+    /// Kept between sections to reuse its memory.
     counts: Vec<(ChannelId, ChannelCount)>,
 }
 

@@ -1,13 +1,13 @@
 //! Switches: select the packet that an idle output starts, and its lane.
 //!
 //! ```text
-//!   order        candidates, one a lane        space known?        arbiter of the link output
+//!   order        candidates, one per lane      space known?        arbiter of the link output
 //!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
 //! ```
 //!
-//! With the default rules (oldest packet first, any number of outputs may read an input at a time,
-//! overtaking limited only among packets for the same output), the candidate of a list is its first
-//! packet. Other rules are in `reading`.
+//! With the default rules (oldest packet first, any number of outputs may read an input at the same
+//! time, overtaking limited only among packets for the same output), the candidate of a list is its
+//! first packet. `reading` implements the other rules.
 
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
@@ -31,7 +31,8 @@ pub(crate) type Candidates = [Option<PacketId>; LANES];
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) rules: Rules,
-    /// Whether the packets for an output form one queue: a single lane, oldest packet first.
+    /// Whether the packets for an output form one queue: there is a single lane, and the oldest
+    /// packet goes first.
     is_in_line: bool,
 }
 
@@ -68,7 +69,7 @@ impl Switches {
         }
     }
 
-    /// Returns whether a ready packet starts at once, without entering a list, as most packets do.
+    /// Returns whether a ready packet starts at once, as most packets do, without entering a list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
@@ -218,11 +219,11 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
     age(plan, network.packets.get(one)) < age(plan, network.packets.get(other))
 }
 
-// Output buffers: packets cross to them as soon as there is space, and start from there.
+// Output buffers: packets cross to them as soon as there is space, and start from them.
 //
 // ```text
-//   waiting ── crosses at x: space of the output ──► queue of the lane ── starts ──► space is free at e
-//   input's space is free once the tail has arrived, and its last byte has crossed
+//   waiting ── crosses at x: the output has space ──► queue of the lane ── starts ──► its space is free at e
+//   the input's space is free once the tail has arrived and the last byte has crossed
 // ```
 //
 // Invariant: only packets in the queue of an output lane and leaving packets occupy its blocks.
@@ -235,7 +236,7 @@ struct Crossed {
     crossed_ps: u64,
 }
 
-/// Packet that crossed before its tail left the input buffer.
+/// Packet whose tail was still in the input buffer when the packet crossed.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     input: ChannelId,
@@ -273,8 +274,8 @@ impl OutputBuffers {
         &self.lines[output.index() * self.lane_count + usize::from(lane)]
     }
 
-    /// Returns the queue position of the next packet: with strict priority, the first packet of the
-    /// highest level; otherwise 0.
+    /// Returns the queue index of the next packet: with strict priority, the first packet of the
+    /// highest level; otherwise index 0.
     fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
         let waiting = self.line(output, lane);
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
@@ -290,14 +291,14 @@ impl OutputBuffers {
         Some(self.line(output, lane)[place].id)
     }
 
-    /// Bytes of the packets in the buffer of an output that have not started.
+    /// Returns the total size in bytes of the packets in an output's buffer that have not started.
     pub(crate) fn bytes(&self, output: ChannelId, packets: &Packets) -> u64 {
         let first = output.index() * self.lane_count;
         let waiting = self.lines[first..first + self.lane_count].iter().flatten();
         waiting.map(|crossed| u64::from(packets.get(crossed.id).wire_bytes)).sum()
     }
 
-    /// Returns the number of blocks that are free or will be once all leaving packets have left.
+    /// Returns the number of blocks that are free now or once all leaving packets have left.
     pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
         self.room.free(output, lane)
     }
@@ -306,8 +307,8 @@ impl OutputBuffers {
         self.room.on_known(output, lane, now);
     }
 
-    /// Returns the candidate that crosses next and its lane: among the lanes with enough space for
-    /// their candidates, the lane with the most free blocks, or the lowest in a tie.
+    /// Returns the lane and the packet that cross next. Among the lanes with enough space for their
+    /// candidate, the lane with the most free blocks wins; in a tie, the lowest lane.
     fn next_to_cross(
         &mut self,
         output: ChannelId,
@@ -335,8 +336,8 @@ impl OutputBuffers {
         self.crossing.push(crossing);
     }
 
-    /// Returns the input channel, size in bytes, and remaining time after `end_ps` until the tail
-    /// leaves the input, in ps, of each packet that crosses the switch.
+    /// Returns, for each packet that is crossing the switch, its input channel, its size in bytes,
+    /// and the time from `end_ps` until its tail leaves the input, in ps.
     pub(crate) fn staying(&self, end_ps: u64) -> impl Iterator<Item = (ChannelId, u32, u64)> + '_ {
         self.crossing.iter().map(move |crossing| {
             let Crossing { input, wire_bytes, left_ps } = *crossing;

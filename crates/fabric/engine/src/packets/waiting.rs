@@ -8,9 +8,9 @@
 //!            input 5, lanes 0    p7                 buffer, and priority
 //! ```
 //!
-//! A linked list of packets is sorted by arrival time at the switch, then by input port and lane.
-//! Every arbitration order preserves this order within a list, and packets of one buffer are read
-//! or held back in this order. A decision therefore compares only the first packets of lists.
+//! Each linked list of packets is sorted by arrival time at the switch, then by input port and
+//! lane. Every arbitration order preserves this order within a list, and packets of one buffer are
+//! read or held back in this order. A decision therefore compares only the first packets of lists.
 
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use gingham_net::Plan;
@@ -32,15 +32,14 @@ impl Origin {
     }
 }
 
-/// Ready packets with the same set of permitted lanes and, if lists are kept by origin, from the
+/// Ready packets with the same set of permitted lanes and, if lists are kept by origin, with the
 /// same origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) lanes: LaneSet,
     origin: Option<Origin>,
     ends: Option<(PacketId, PacketId)>,
-    /// First packet that was overtaken less often than the limit permits; used if overtaking is
-    /// limited.
+    /// First packet that may still be overtaken; used if overtaking is limited.
     fresh: Option<PacketId>,
 }
 
@@ -51,7 +50,7 @@ impl List {
     }
 }
 
-/// Arrival time in ps, input port and lane; older packets compare as less.
+/// Arrival time in ps, input port and lane; an older packet has the smaller value.
 pub(crate) type Age = (u64, u16, u8);
 
 #[inline]
@@ -75,7 +74,7 @@ impl Waiting {
         &self.lists[output.index()]
     }
 
-    /// Bytes of the packets that wait for an output.
+    /// Returns the total size in bytes of the packets that wait for an output.
     pub(crate) fn bytes(&self, output: ChannelId, packets: &Packets) -> u64 {
         let of_list = |list: &List| {
             let packets_of = std::iter::successors(list.first(), |id| packets.get(*id).next);
@@ -140,8 +139,8 @@ impl Waiting {
     }
 
     /// Increments the overtaking counts of earlier packets, up to `limit`, and calls `on_limit` for
-    /// each packet that reaches it. Within a list, no packet is overtaken more often than a packet
-    /// before it, so that only a few packets are visited without being counted.
+    /// each packet that reaches the limit. Within a list, earlier packets have been overtaken at
+    /// least as often as later ones, so only a few packets are visited without being counted.
     pub(crate) fn overtake(
         &mut self,
         (output, lane): (ChannelId, u8),
@@ -176,7 +175,7 @@ fn is_before(plan: &Plan, packets: &Packets, one: PacketId, other: PacketId) -> 
     age(plan, packets.get(one)) < age(plan, packets.get(other))
 }
 
-/// Inserts a packet before the last packet of a list. Returns the list's first packet.
+/// Inserts a packet before the last packet of a list. Returns the list's new first packet.
 #[cold]
 fn insert_before(plan: &Plan, packets: &mut Packets, first: PacketId, id: PacketId) -> PacketId {
     if is_before(plan, packets, id, first) {

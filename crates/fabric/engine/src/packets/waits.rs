@@ -72,7 +72,7 @@ impl Waits<'_> {
         credits.free_until(channel, lane, left_ps) + unreported + waiting < all
     }
 
-    /// Returns whether a lane gets space for its next packet only if other buffers empty.
+    /// Returns whether a lane gets space for its next packet only once other buffers empty.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
         let Network { packets, credits, pauses, links, .. } = self.network;
         if !links.is_into_switch(output) {
@@ -104,7 +104,7 @@ impl Waits<'_> {
         losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
     }
 
-    /// Checks that buffer blocks are conserved. Slow; for tests.
+    /// Checks that buffer blocks are conserved; slow, for tests.
     pub(crate) fn assert_invariants(self) {
         let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
         self.assert_outputs();

@@ -1,8 +1,8 @@
 //! Output arbiter: round robin among the requests of the highest priority level.
 //!
 //! ```text
-//!   level 1   ports 3, 6      a grant goes to the highest level that has a request,
-//!   level 0   ports 0, 2, 5   and there to the first port after its last winner
+//!   level 1   ports 3, 6      the highest level with a request is granted,
+//!   level 0   ports 0, 2, 5   at its first port after the last winner
 //! ```
 
 use gingham_fairq::{Arbiter as _, Ready, RoundRobin};
@@ -105,7 +105,7 @@ mod tests {
         }
         assert_eq!([(); 3].map(|()| arbiter.grant()), [Some(3), Some(5), Some(4)]);
         assert_eq!(arbiter.grant(), Some(1));
-        // Each level continues after its last winner, port 5 or 1.
+        // Each level continues after its last winner: level 2 after port 5, level 0 after port 1.
         for (port, level) in [(1, 0), (3, 2), (6, 2)] {
             arbiter.request(port, level);
         }

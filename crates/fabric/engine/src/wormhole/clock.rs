@@ -4,7 +4,7 @@ use crate::packed::Packed;
 use crate::wormhole::event::Event;
 use gingham_kernel::{Time, Wheel};
 
-/// Clock, with all times in ps.
+/// Clock; all times are in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,
@@ -43,8 +43,8 @@ impl Clock {
         self.now = time;
     }
 
-    /// Returns whether later phases of the current time may be handled at once because none of its
-    /// events is pending.
+    /// Returns whether no event of the current time is pending, so that its later phases may be
+    /// handled at once.
     pub(crate) fn instant_is_over(&mut self) -> bool {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }

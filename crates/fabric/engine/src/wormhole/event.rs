@@ -9,8 +9,7 @@
 //! ```
 //!
 //! An event is only a hint: its prediction may have been revoked in the meantime, so every handler
-//! first checks that the predicted condition holds now. Revoking a prediction therefore costs
-//! nothing.
+//! first checks that the predicted condition holds. Revoking a prediction therefore costs nothing.
 
 use crate::packed::Packed;
 use crate::wormhole::worm::WormId;
@@ -23,13 +22,13 @@ pub(crate) enum Event {
     Create { source: u32 },
     /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a STOP or GO arrives at the sender.
+    /// Phase 2: a STOP or GO arrives at the sender of `channel`.
     ControlArrives { channel: ChannelId, stop: bool },
-    /// Phase 3: a tail has arrived.
+    /// Phase 3: a worm's tail has arrived at a host.
     Deliver { channel: ChannelId, worm: WormId },
-    /// Phase 4: a tail has left.
+    /// Phase 4: a worm's tail has left the output.
     Release { output: ChannelId },
-    /// Phase 4: there may be a header to read.
+    /// Phase 4: the input may have a header to read.
     ReadHead { channel: ChannelId },
     /// Phase 4: the header is decoded.
     Request { channel: ChannelId },
@@ -37,9 +36,9 @@ pub(crate) enum Event {
     Arbitrate { output: ChannelId },
     /// Phase 6: the host may start a worm.
     StartWorm { channel: ChannelId },
-    /// Phase 6: the channel is idle, and a waiting control flit may start.
+    /// Phase 6: the channel is idle and may send a waiting control flit.
     SendControl { channel: ChannelId },
-    /// Phase 7: the fill level may have crossed a threshold.
+    /// Phase 7: the fill level of the input may have crossed a threshold.
     EmitControl { channel: ChannelId },
 }
 

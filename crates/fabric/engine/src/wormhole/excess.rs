@@ -7,13 +7,13 @@
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
-//!   follower  |     |     |     |        period q       p >= q: it does not
+//!   follower  |     |     |     |        period q       p >= q: the lead does not grow
 //! ```
 
 use crate::wormhole::run::Run;
 
 /// Returns the start time, in ps, of the flit that gives `leader` a lead of `lead` flits (at least
-/// 1) over `follower`. A follower's flit that starts at the same time counts.
+/// 1) over `follower`. Follower flits that start at the same time reduce the lead.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,
@@ -27,23 +27,23 @@ pub(crate) fn first_lead(
 
 struct Race<F> {
     follower: F,
-    /// Current run of the follower, without the flits already subtracted.
+    /// Current run of the follower, without the flits that were already subtracted.
     behind: Option<Run>,
-    /// Number of flits missing from the required lead.
+    /// Number of flits still missing from the required lead.
     wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
-    /// Searches a run in parts. Within a part, the follower is inside a single run or between two
-    /// runs.
+    /// Searches a run in parts. Within a part, the follower is inside one run or between two runs.
     fn over(&mut self, mut piece: Run) -> Option<u64> {
         loop {
             self.catch_up(piece.time);
             let part =
                 self.behind.map_or(piece.count, |behind| match piece.time.cmp(&behind.time) {
-                    // Leader's flits before the follower's next flit.
+                    // The leader's flits before the follower's next flit.
                     std::cmp::Ordering::Less => piece.started_by(behind.time - 1),
-                    // Flits of both sequences, up to the second-to-last flit of the follower's run.
+                    // The flits of both sequences, up to the second-to-last flit of the follower's
+                    // run.
                     _ => piece.started_by(behind.last_start() - 1).max(1),
                 });
             if let Some(time) = self.part(&piece, part) {
@@ -63,8 +63,8 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// Returns the time when the lead is reached within the first `part` flits of the leader's run
-    /// `piece`; otherwise adds these flits to the lead.
+    /// Returns the start time of the flit that reaches the required lead, if it is among the first
+    /// `part` flits of the leader's run `piece`; otherwise adds these flits to the lead.
     fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
         let followed = |index: u64| {
             let time = piece.time + index * piece.period;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Computes `first_lead` flit by flit, from its definition.
+    /// Computes `first_lead` flit by flit.
     fn by_counting(leader: &[Run], follower: &[Run], lead: u64) -> Option<u64> {
         let times = |runs: &[Run]| -> Vec<u64> {
             runs.iter().flat_map(|run| (run.first..run.end()).map(|n| run.start_of(n))).collect()

@@ -39,7 +39,7 @@ struct Cable {
 #[derive(Clone, Debug)]
 struct InTransit {
     host: InTransitHost<Incoming>,
-    /// Worm stored in host memory for lack of pool space; its tail has not yet left the last
+    /// Worm stored in host memory because the pool was full; its tail has not yet left the last
     /// switch.
     spilled: Option<(Incoming, TakenIn)>,
     /// Pool share of the in-transit worm that the host is sending.
@@ -188,7 +188,6 @@ impl Hosts {
         if is_local && self.wanted.left {
             // The adapter needs the time that its own packet took to leave.
             let endpoint = self.cable(channel).endpoint;
-            // The first flit starts when the host starts to send the worm.
             let (began, flit) = network.links.last_begin(channel);
             let content = self.sending[endpoint.index()];
             let notice = Notice::Left { endpoint, began, flits, flit, content };
@@ -268,8 +267,8 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Notifies the endpoints of the number of full buffers. The caller must carry out the
-    /// resulting orders.
+    /// Reports the number of full buffers to the endpoints. The caller must carry out the resulting
+    /// orders.
     #[inline(never)]
     fn notify_gathered(&mut self, network: &Network) {
         let now = network.clock.now();

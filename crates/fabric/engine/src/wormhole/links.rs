@@ -1,6 +1,7 @@
 //! Links: both ends of every channel, and the flits in between.
 //!
-//! Links do not call switches or hosts, which read heads, arbitrate, and pass the results to links.
+//! Links do not call switches or hosts, which read heads, arbitrate, and report the results to
+//! links.
 
 mod ejection;
 mod flow;
@@ -27,7 +28,7 @@ pub(crate) struct Links {
     senders: Vec<Sender>,
     /// Input at the end of each channel; `None` at a host that accepts every flit.
     inputs: Vec<Option<Input>>,
-    /// Host end of each channel, `None` at a switch; empty if no path visits a host and no host has
+    /// Host end of each channel; `None` at a switch. Empty if no path visits a host and no host has
     /// a port.
     ejections: Vec<Option<Ejection>>,
     changed: Vec<ChannelId>,
@@ -35,8 +36,8 @@ pub(crate) struct Links {
     /// Channels whose counts may have changed since the last section.
     touched: Bits,
     section_counts: Vec<(ChannelId, ChannelCount)>,
-    /// Whether hosts are informed when each channel is taken or released; empty if no channel is
-    /// watched.
+    /// For each channel, whether hosts are informed when it is taken or released; empty if no
+    /// channel is watched.
     watched: Box<[bool]>,
     taken: Vec<ChannelId>,
 }
@@ -108,8 +109,7 @@ impl Links {
         self.extend(clock, channel);
     }
 
-    /// Removes and returns the next worm if its head has arrived and is read now: the input serves
-    /// no other worm, and at a host without a port the worm is in transit.
+    /// Removes and returns the next worm if its head has arrived and can be read now.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn read_head(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
@@ -132,7 +132,7 @@ impl Links {
         Some(worm)
     }
 
-    /// Starts routing the worm. With `is_stripped`, its first flit is removed at `now`.
+    /// Starts routing the worm. With `is_stripped`, its header flit is removed at `now`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route(
@@ -167,8 +167,8 @@ impl Links {
         left
     }
 
-    /// Disconnects a worm that has left. Returns the feeding channel if it ends at a switch input,
-    /// which is then free.
+    /// Disconnects a worm that has left. Returns the feeding channel if that channel ends at a
+    /// switch input, which is now free.
     pub(crate) fn disconnect(&mut self, left: &Left) -> Option<ChannelId> {
         let channel = left.feeder?;
         let feeder = &mut self.senders[channel.index()];
@@ -279,8 +279,8 @@ impl Links {
         found
     }
 
-    /// Returns the output that is requested by the worm in an input, or by a worm that waits at a
-    /// host for pool space.
+    /// Returns the output requested by the worm in an input, or by a worm that waits for pool space
+    /// at a host.
     fn output_of(&self, channel: ChannelId, input: &Input) -> Option<ChannelId> {
         match input.head {
             Head::Idle | Head::Open => None,
@@ -305,15 +305,15 @@ impl Links {
 // the integral of the fill level over time:
 //
 // ```text
-//   fill       ┌──┐  ┌─────┐                 a flit that arrives at a and leaves at d adds d - a, a flit
-//          ────┘  └──┘     └───► time        that is still there at t adds t - a
+//   fill       ┌──┐  ┌─────┐                 a flit that arrives at a and leaves at d adds d - a;
+//          ────┘  └──┘     └───► time        a flit still in the buffer at t adds t - a
 // ```
 //
-// The area up to `t` is the sum of the departure times, minus the sum of the arrival times, plus
-// `t` for every flit in the buffer. Both sums are computed run by run; a single number represents
-// the forgotten part of a schedule.
+// The area up to time `t` is the sum of the departure times, minus the sum of the arrival times,
+// plus `t` for every flit in the buffer. Both sums are computed run by run; one number represents
+// the forgotten runs of a schedule.
 //
-// Invariant: counts are exact at any time before which no event is pending.
+// Invariant: the counts at a given time are exact once no earlier event is pending.
 
 impl Links {
     pub(crate) fn channel_counts(&self, now: u64) -> Vec<ChannelCount> {
@@ -356,7 +356,7 @@ impl Links {
             && self.inputs[channel.index()].as_ref().is_none_or(is_empty)
     }
 
-    /// Counts the flits that started at or before `last_start`, and durations up to `end`.
+    /// Counts the flits that started at or before `last_start`, and measures durations up to `end`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every channel")]
     #[inline(always)]
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
@@ -378,7 +378,7 @@ impl Links {
         }
     }
 
-    /// Returns the occupancy up to `time`, in flit ps, of the `arrived` flits from `sender`.
+    /// Returns the occupancy up to `time`, in flit ps, by the first `arrived` flits from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latency = i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;
@@ -403,7 +403,7 @@ impl Links {
 }
 
 impl Links {
-    /// Applies a STOP or GO. Returns whether the channel has no worm and may start a worm now.
+    /// Applies a STOP or GO. Returns whether the channel has no worm but may now start one.
     pub(crate) fn on_control(&mut self, clock: &mut Clock, channel: ChannelId, stop: bool) -> bool {
         let now = clock.now();
         let was_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -429,7 +429,7 @@ impl Links {
         false
     }
 
-    /// Sends a waiting STOP or GO once `channel` is idle. Returns whether a host may start a worm
+    /// Sends a waiting STOP or GO if `channel` is idle. Returns whether a host may start a worm
     /// there instead.
     pub(crate) fn send_waiting_control(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let about = Fabric::reverse(channel);

@@ -4,12 +4,12 @@
 //!   number   7     8     9     10            11    12
 //!   start    |  p  |  p  |  p  |             |  p  |
 //!            └──── a run: first 7, count 4   └── the next run: first 11, count 2
-//!                  (time, period)                a control flit or a STOP lay between
+//!                  (time, period)                after a gap for a control flit or a STOP
 //! ```
 //!
-//! The flits of a channel are numbered from 0. A [`Schedule`] holds the runs of flits that are in
-//! flight, in the buffer at the end of the channel, or predicted. Predictions may be revoked at any
-//! time; flits that have started stay.
+//! The flits of a channel are numbered from 0. A [`Schedule`] contains the runs of flits that are
+//! in flight, in the buffer at the end of the channel, or predicted. Predictions may be revoked at
+//! any time; flits that have started are never revoked.
 //!
 //! Invariants: runs are in order and do not overlap; numbers are contiguous.
 
@@ -43,7 +43,8 @@ impl Run {
     #[inline]
     const fn sum_of_starts(&self, first: u64, end: u64) -> i128 {
         let (time, span) = (self.start_of(first), (end - first - 1) * self.period);
-        // Earliest start for each flit, plus half the time between the earliest and latest start.
+        // Earliest start time for each flit, plus half the time between the earliest and latest
+        // start.
         let count = (end - first) as i128;
         count * time as i128 + ((count * span as i128) >> 1)
     }
@@ -64,9 +65,9 @@ pub(crate) struct Schedule {
     /// Runs in order; runs before index `begin` are forgotten.
     runs: Vec<Run>,
     begin: usize,
-    /// Number of flits scheduled so far, and the sequence number of the next flit.
+    /// Number of flits scheduled so far, which is the sequence number of the next flit.
     end: u64,
-    /// Sum of the start times, in ps, of all flits before number `summed`; all these flits have
+    /// Sum of the start times, in ps, of all flits before number `summed`, all of which have
     /// started.
     sum: i128,
     summed: u64,
@@ -103,8 +104,7 @@ impl Schedule {
         (number < run.end()).then(|| run.start_of(number))
     }
 
-    /// Returns the number of the channel's flits, since the start of the run, that start at or
-    /// before `time`.
+    /// Returns how many flits have started on the channel at or before `time`.
     #[expect(clippy::inline_always, reason = "nearly always it is the last run")]
     #[inline(always)]
     pub(crate) fn started_by(&self, time: u64) -> u64 {
@@ -146,7 +146,7 @@ impl Schedule {
         self.runs.push(Run { first, count, time, period });
     }
 
-    /// Unschedules all flits that start at or after `time`. Returns their number.
+    /// Unschedules all flits that start at or after `time`. Returns the number of these flits.
     pub(crate) fn cut_from(&mut self, time: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -163,7 +163,7 @@ impl Schedule {
         before - self.end
     }
 
-    /// Unschedules all flits from sequence number `number` on. Returns their number.
+    /// Unschedules all flits from sequence number `number` on. Returns the number of these flits.
     pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -179,8 +179,8 @@ impl Schedule {
         before - self.end
     }
 
-    /// Forgets past runs that end at or before flit `number`, except the last run, which records
-    /// when the channel was busy even if all later predictions are revoked.
+    /// Forgets past runs that end at or before flit `number`, except the last of them, which
+    /// records when the channel was busy even if all predictions are revoked.
     pub(crate) fn forget_before(&mut self, number: u64) {
         debug_assert!(number <= self.summed, "removed runs stay in the sum");
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
@@ -196,7 +196,7 @@ impl Schedule {
         self.sum
     }
 
-    /// Returns the sum of the start times of all flits, which must have started.
+    /// Returns the sum of the start times, in ps, of all flits, which must have started.
     #[inline]
     pub(crate) fn sum_all(&mut self) -> i128 {
         match self.runs.last() {
@@ -216,8 +216,8 @@ impl Schedule {
         }
     }
 
-    /// Returns the sum of the start times of flits before `number`, which must not precede the
-    /// first held flit.
+    /// Returns the sum of the start times, in ps, of the flits before `number`. `number` must not
+    /// precede the first flit that is still held.
     pub(crate) fn sum_before(&self, number: u64) -> i128 {
         match number.cmp(&self.summed) {
             Ordering::Less => self.sum - self.sum_between(number, self.summed),
@@ -232,8 +232,8 @@ impl Schedule {
         behind.filter(|run| run.first < end).map(of_run).sum()
     }
 
-    /// Returns held flits from `number` on in equally spaced pieces, with `delay` added to every
-    /// start time.
+    /// Returns the held flits from `number` on as equally spaced pieces, with `delay` (ps) added to
+    /// every start time.
     pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> Pieces<'_> {
         let held = self.held();
         let skip = held.iter().rposition(|run| run.end() <= number).map_or(0, |last| last + 1);

@@ -66,7 +66,7 @@ impl Switches {
         let input = network.links.input_mut(channel);
         let output = input.request();
         let port = usize::from(self.ports[channel.index()].port);
-        // The worm is looked up only if its priority matters because this code runs at every hop.
+        // This code runs at every hop, so the worm is looked up only if its priority matters.
         let level = if self.wormhole.arbitration.has_levels() {
             network.worms.get(input.worm()).packet.priority.level()
         } else {

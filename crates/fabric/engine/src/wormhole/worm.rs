@@ -20,7 +20,6 @@ pub(crate) struct Worm {
 }
 
 impl Worm {
-    /// Creates an injected worm; `first_node` is at the far end of the host's cable.
     #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
     #[inline(always)]
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {

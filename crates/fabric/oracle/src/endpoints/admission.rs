@@ -1,6 +1,6 @@
 //! Admission of streams (timing.md, admission; Yum et al. 2002, section 4.1).
 //!
-//! A single list of reservations represents the ledgers at all link ends.
+//! One list of reservations represents the ledgers at both ends of all links.
 
 use super::differ::{Audited, Tally};
 use super::weights::Weights;
@@ -15,12 +15,12 @@ pub(super) enum End {
     Receiver,
 }
 
-/// Reservation that was neither released nor found expired.
+/// Reservation that was neither released nor found to be expired.
 #[derive(Clone, Copy, Debug)]
 struct Reservation {
     stream: StreamId,
     place: (ChannelId, End),
-    /// Time of the stream's last packet at this channel end.
+    /// Time when the stream's last packet passed this channel end.
     renewed: Time,
 }
 
@@ -129,13 +129,13 @@ impl Admission {
         }
     }
 
-    /// Returns whether the stream may not send, either now or ever.
+    /// Returns whether the stream is not permitted to send.
     pub(super) fn holds(&self, stream: StreamId) -> bool {
         let state = self.requests[stream.index()].state;
         !matches!(state, StreamState::Admitted | StreamState::Ended)
     }
 
-    /// Requests admission. Returns whether a probe is sent.
+    /// Requests admission. Returns whether to send a probe.
     pub(super) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let has_room = self.reserve(stream, channel, now);
         let request = self.request(stream);
@@ -148,8 +148,8 @@ impl Admission {
         has_room
     }
 
-    /// Handles an answer. The host sends on the first of the two channels, the next node on the
-    /// second. Returns the release to send; a crashed host sends no release.
+    /// Handles the answer to a probe. `channel` is the host's output channel, `first` the output
+    /// channel at the next node. Returns the release to send, unless the host has crashed.
     pub(super) fn answered(
         &mut self,
         answer: Signal,
@@ -176,7 +176,8 @@ impl Admission {
         self.request(stream).state = StreamState::Ended;
     }
 
-    /// Reserves bandwidth at both channel ends for a probe. Returns the refusal, if any.
+    /// Reserves bandwidth at both channel ends for a probe. Returns a refusal if there is not
+    /// enough.
     fn probed(&mut self, stream: StreamId, hop: Hop, now: Time) -> Option<Signal> {
         if !self.reserve(stream, hop.output, now) {
             return Some(Signal::Nack(stream, hop.output));
@@ -186,7 +187,8 @@ impl Admission {
         None
     }
 
-    /// Returns the signal if it ends at this switch; `None` if the packet continues.
+    /// Returns the signal to send back if the probe or release ends at this switch; `None` if the
+    /// packet continues.
     pub(super) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Option<Signal> {
         match signal {
             Signal::Probe(stream) => {
@@ -217,8 +219,8 @@ impl Admission {
         }
     }
 
-    /// Handles a data packet at a node. The last packet of a stream frees its reservations; others
-    /// renew them.
+    /// Handles a data packet at a node. A stream's last packet frees its reservations, and all
+    /// other packets renew them.
     pub(super) fn passed(
         &mut self,
         stream: StreamId,
@@ -238,7 +240,7 @@ impl Admission {
         }
     }
 
-    /// Compares the requests and ledgers reported by the shared state machine.
+    /// Compares requests and ledgers with those reported by the shared state machine.
     pub(super) fn check(&self, now: Time, machines: &gingham_net::Endpoints, tally: &Tally) {
         for (stream, (request, found)) in self.requests.iter().zip(machines.requests()).enumerate()
         {

@@ -1,8 +1,8 @@
-//! Audit: the history of a run as known from notices, and the decisions that follow from it.
+//! Audit: the history of a run, recorded from notices, and the decisions that follow from it.
 //!
 //! ```text
 //!   notice ─► history: messages, queues, posts, reservations, marks ─► expected orders, marks, signals
-//!   turn   ─► the packet that follows from the history               ─► equal to that of the machines?
+//!   turn   ─► the packet that follows from the history               ─► equal to the packet of the machines?
 //! ```
 
 mod creation;
@@ -52,10 +52,10 @@ pub(super) struct Audit {
     paths: Vec<SourceChooser>,
     buckets: BTreeMap<(EndpointId, ClassId), Bucket>,
     lanes: LaneDraws,
-    /// Posted messages of each endpoint; empty without channel adapters.
+    /// Posted messages of each endpoint; empty if hosts have no channel adapters.
     posting: Vec<Posting>,
     throttle: Throttle,
-    /// Whether congestion control holds each endpoint until it is woken.
+    /// Whether congestion control holds the messages of each endpoint until it is woken.
     held: Vec<bool>,
     woken: u64,
     marking: Marking,
@@ -140,7 +140,8 @@ impl Audit {
         }
     }
 
-    /// Records a notice. Returns the expected packet if the endpoints may change the packet.
+    /// Records a notice. Returns the expected packet if the endpoints may have changed the packet
+    /// of the notice.
     pub(super) fn notice(&mut self, now: Time, notice: &Notice<'_>) -> Option<Packet> {
         self.now = now;
         match notice {
@@ -260,7 +261,7 @@ impl Audit {
         self.orders.send(packet.source);
     }
 
-    /// Handles an acknowledgement at the source. The flow may send if its window opens.
+    /// Handles an acknowledgement at the source. The flow may send if this opens its window.
     fn acknowledged(&mut self, ack: &Packet, packets: u32, is_marked: bool) {
         let host = &mut self.hosts[ack.destination.index()];
         let queue = host.queues.iter_mut().find(|queue| queue.flow == ack.flow);
@@ -290,7 +291,7 @@ impl Audit {
         }
     }
 
-    /// Handles a data packet. Replies follow the last packet of a message.
+    /// Handles a data packet. The last packet of a message causes replies.
     fn data_received(&mut self, slot: MessageSlot, packet: &Packet) {
         let index = self.message_in(slot);
         let message = &mut self.messages[index];
@@ -330,7 +331,6 @@ impl Audit {
         self.orders.send(reply.endpoint);
     }
 
-    /// Handles counts, posts and replies, in this order.
     fn endpoint_woken(&mut self, endpoint: EndpointId) {
         let now = self.now;
         self.orders.woken(endpoint, now);
@@ -356,7 +356,7 @@ impl Audit {
         }
     }
 
-    /// Adds the number of full send buffers to the number `full` of full buffers between switches.
+    /// Records a count: the `full` buffers between switches plus the full send buffers.
     fn gathered(&mut self, full: u64) {
         let full = full + self.posting.iter().filter(|of| of.is_full()).count() as u64;
         let Throttle::SelfTuned(of) = &mut self.throttle else { return };

@@ -1,7 +1,7 @@
 //! Token bucket of a policed class at a host, computed as a rising level (timing.md, policing).
 //!
-//! Levels are in tokens times the time of one token, in 2^-16 ps, so no value is rounded. The
-//! shared state machine instead stores the time when the bucket is full.
+//! Levels are numbers of tokens times the refill time of one token, in 2^-16 ps, so no value is
+//! rounded. The shared state machine instead stores the time when the bucket is full.
 
 use gingham_kernel::{Span, Time};
 use gingham_net::REFILL_BYTES;
@@ -41,8 +41,7 @@ impl Bucket {
         bytes <= self.burst_bytes && self.level(now) >= self.cost(bytes)
     }
 
-    /// Returns the first time from `now` on, in whole picoseconds, with enough tokens for `bytes`
-    /// bytes.
+    /// Returns the first time, at or after `now`, when the bucket has tokens for `bytes` bytes.
     pub(super) fn holds_at(&self, now: Time, bytes: u32) -> Time {
         let missing = self.cost(bytes).saturating_sub(self.level(now));
         let wait_ps = missing.div_ceil(u128::from(REFILL_BYTES));

@@ -6,26 +6,26 @@ use std::fmt::{Debug, Display};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Family of decisions compared by the audit.
+/// Kind of decision that the audit compares.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Audited {
     /// Packet that an endpoint starts, or the time when it may start a packet.
     Turn,
-    /// Candidate of a group, before a lane is known.
+    /// Packet that a group would send next, before its lane is known.
     Candidate,
-    /// Groups of VC classes, groups with waiting packets, and whether any group has a packet ready.
+    /// Groups of VC classes, groups with waiting packets, and whether a group has a packet ready.
     Groups,
-    /// Packets waiting at an endpoint, for congestion trees.
+    /// Packets that wait at an endpoint, for congestion trees.
     Waiting,
     /// Order from the endpoints to the network.
     Order,
-    /// Mark, signal and destination of a packet that a switch has read.
+    /// Mark, signal and destination of a packet, after a switch has read it.
     Read,
     /// Mark of a packet that a switch forwards.
     Forwarded,
     /// Signal of a packet that an in-transit host forwards.
     SentOn,
-    /// Destination of a reply.
+    /// Destination of a reply message.
     Reply,
     /// Number of times that congestion control woke a host.
     Woken,
@@ -38,7 +38,7 @@ pub enum Audited {
 }
 
 impl Audited {
-    /// All families.
+    /// All kinds of decisions.
     pub const ALL: [Self; 13] = [
         Self::Turn,
         Self::Candidate,
@@ -56,7 +56,7 @@ impl Audited {
     ];
 }
 
-/// Number of decisions of each family that were compared and found equal; shared by all parts of a
+/// Number of decisions of each kind that were compared and found equal; shared by all parts of a
 /// network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(Arc<[AtomicU64; Audited::ALL.len()]>);
@@ -70,7 +70,7 @@ impl Tally {
         self.0[family as usize].load(Ordering::Relaxed)
     }
 
-    /// Counts a decision. Panics if the decision differs from the expected one.
+    /// Counts a decision. Panics if it differs from the expected decision.
     #[track_caller]
     pub(super) fn check<T: PartialEq + Debug>(
         &self,

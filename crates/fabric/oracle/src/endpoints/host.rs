@@ -1,5 +1,5 @@
-//! Endpoint adapter: its queues, its packets without a message, and the choice among them
-//! (timing.md, flows: turns).
+//! Endpoint adapter: its queues, its packets that belong to no message, and the choice among all
+//! its packets (timing.md, flows: turns).
 
 use super::message::MessageIndex;
 use super::queue::Queue;
@@ -16,7 +16,7 @@ pub(super) struct Other {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pick {
-    /// Next packet of the queue's first message.
+    /// Next packet of the first message in a queue.
     Queue(usize, MessageIndex),
     Other(usize),
     /// No packet may start before this time.
@@ -41,7 +41,8 @@ impl Host {
         Self { groups, lanes, queues: Vec::new(), others: Vec::new() }
     }
 
-    /// Returns the group of a VC class. Classes with equal first lanes share a group.
+    /// Returns the group of a VC class. Classes with the same lanes on the first channel share a
+    /// group.
     pub(super) fn group_of(&self, vc_class: VcClass) -> usize {
         let lanes = self.lanes[usize::from(vc_class.0)];
         self.groups.iter().position(|group| *group == lanes).expect("every lane set has a group")
@@ -59,7 +60,7 @@ impl Host {
         self.others.iter().position(is_next)
     }
 
-    /// Returns the queues with a packet and an open window, in the order of their turns.
+    /// Returns the queues with a packet and an open window, in round-robin order.
     pub(super) fn ring(&self, group: usize, level: usize) -> Vec<usize> {
         let mut ring: Vec<(usize, usize)> = Vec::new();
         for (place, queue) in self.queues.iter().enumerate() {
@@ -73,7 +74,8 @@ impl Host {
         ring.into_iter().map(|(_, place)| place).collect()
     }
 
-    /// Returns whether a group has a packet that window and rate limit permit to start at `now`.
+    /// Returns whether a group has a packet that its window and rate limit permit to start at
+    /// `now`.
     pub(super) fn has_ready(&self, group: usize, now: Time) -> bool {
         levels().any(|level| {
             let may_go = |place: usize| self.queues[place].state().earliest <= now;

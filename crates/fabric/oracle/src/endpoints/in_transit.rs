@@ -1,5 +1,5 @@
-//! In-transit host that recomputes each decision from the list of its packets (timing.md,
-//! in-transit hosts).
+//! In-transit host that recomputes each decision from a list of its packets (timing.md, in-transit
+//! hosts).
 
 use super::differ::{Audited, Tally};
 use gingham_kernel::Time;
@@ -13,7 +13,7 @@ struct Held<P> {
     bytes: u64,
     head: Time,
     is_spilled: bool,
-    /// Time when the packet can be re-injected; `None` while the tail of a spilled packet has not
+    /// Time when the packet can be re-injected; `None` until the tail of a spilled packet has
     /// arrived.
     ready: Option<Time>,
     has_begun: bool,
@@ -71,8 +71,8 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         let found = self.machine.take_in(packet, group, bytes, head, now);
         let is_spilled = self.used_bytes() + bytes > self.plan.pool_bytes;
         let is_stopped = is_spilled && self.plan.when_full == WhenFull::Stop;
-        // T_d runs from the arrival of the head. T_r runs from the end of T_d, or from the ejection
-        // if that is later.
+        // Detection (T_d) starts when the head arrives. Programming (T_r) starts when detection
+        // ends or the packet is ejected, whichever is later.
         let known = (head + self.plan.detection).max(now);
         let ready = (!is_spilled).then(|| known + self.plan.programming);
         let expected = (!is_stopped).then_some((is_spilled, ready));
@@ -105,8 +105,8 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Returns the packet that became ready first, at `now` or earlier; in a tie, the packet
-    /// ejected first.
+    /// Returns the packet that became ready first, at or before `now`; in a tie, the packet that
+    /// was ejected first.
     fn first_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let waiting = self.held.iter().filter(|of| of.group == group && !of.has_begun);
         let ready = waiting.filter_map(|of| Some((of.packet, of.ready?)));
@@ -136,7 +136,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Releases a packet's space. Returns whether the packet occupied pool space.
+    /// Releases the space of a packet. Returns whether the packet occupied pool space.
     pub(crate) fn release(&mut self, packet: P, taken: &TakenIn) -> bool {
         let found = self.machine.release(taken);
         let place = self.held.iter().position(|of| of.packet == packet);

@@ -1,5 +1,5 @@
-//! Lanes of messages: fixed for the class or pair, or drawn at random for each message or flow
-//! (timing.md, posting: lanes).
+//! Lanes of messages: fixed for the class or pair of hosts, or drawn at random for each message or
+//! flow (timing.md, posting: lanes).
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::{ClassId, FlowId, LaneChoice, Plan};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneDraws {
     streams: BTreeMap<(EndpointId, ClassId), Stream>,
-    /// Lane drawn for each flow with its first message.
+    /// Lane drawn for each flow when its first message is created.
     of_flows: Vec<(FlowId, VcClass)>,
 }
 

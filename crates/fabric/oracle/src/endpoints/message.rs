@@ -12,7 +12,7 @@ pub(super) type MessageIndex = usize;
 pub(super) struct Message {
     pub(super) number: MessageNumber,
     pub(super) class: ClassId,
-    /// Class that determines priority, packets and flow; a different class if the message is
+    /// Class that determines priority, packets and flow; differs from `class` if the message is
     /// demoted.
     pub(super) sent_as: ClassId,
     pub(super) source: EndpointId,

@@ -7,8 +7,8 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
     expected: Vec<Order>,
-    /// Ordered wake-ups that are still due; an equal second order is neither required nor
-    /// forbidden.
+    /// Ordered wake-ups that are still due. A second order for the same endpoint and time is
+    /// optional.
     wakes: Vec<(EndpointId, Time)>,
     free_weights: u64,
 }
@@ -33,7 +33,7 @@ impl Orders {
         self.expected.push(Order::Gather);
     }
 
-    /// Expects an order to set a weight, which replaces a pending order for the lane.
+    /// Expects an order to set a lane's weight, which replaces a pending order for the lane.
     pub(super) fn weigh(&mut self, weighing: Weighing) {
         let lane = |of: Weighing| (of.channel, of.place, of.lane);
         self.expected.retain(
@@ -50,7 +50,8 @@ impl Orders {
         self.wakes.retain(|(of, at)| *of != endpoint || *at > now);
     }
 
-    /// Checks an order that is carried out. `None` ends the orders after a notice.
+    /// Checks an order that the network carries out. `None` means that no order is left after a
+    /// notice.
     pub(super) fn carry_out(&mut self, now: Time, order: Option<Order>) {
         let at = now.as_ps();
         let Some(order) = order else {

@@ -1,7 +1,7 @@
-//! Posted messages: credits, attempts and copies (timing.md, posting).
+//! Posted messages: their credits, attempts and copies (timing.md, posting).
 //!
-//! A pool's free credits are its total minus the credits of accepted posts that have not been
-//! returned.
+//! The number of free credits in a pool is its total, minus the credits of accepted posts that have
+//! not been returned.
 
 use super::message::MessageIndex;
 use gingham_kernel::{Span, Time};
@@ -38,7 +38,7 @@ pub(super) struct Post {
 #[derive(Clone, Debug)]
 struct Posted {
     post: Post,
-    /// Credit pool and its size; `None` if the message needs no credit.
+    /// Credit pool and its total number of credits; `None` if the message needs no credit.
     pool: Option<(Pool, usize)>,
     /// Interval between attempts; `None` if the message waits for a credit instead.
     period: Option<Span>,
@@ -130,8 +130,8 @@ impl Posting {
         }
     }
 
-    /// Starts to copy the accepted message of the highest priority (in a tie, the first accepted),
-    /// unless a copy is in progress.
+    /// Unless a copy is in progress, starts to copy the accepted message of the highest priority;
+    /// in a tie, the message that was accepted first.
     fn begin_copy(&mut self, dma: DmaPlan, now: Time) {
         if self.posts.iter().any(|of| of.copy == CopyState::Begun) {
             return;

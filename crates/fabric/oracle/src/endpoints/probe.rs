@@ -1,4 +1,4 @@
-//! Probe of a plan, which sends control packets and diverts some of them (`gingham_net`, `probe`).
+//! Probe of a plan: sends control packets and diverts some of them (`gingham_net`, `probe`).
 
 use gingham_net::{Content, Packet, Plan};
 use gingham_topology::{ChannelId, EndpointId};
@@ -14,8 +14,9 @@ pub(super) struct Control {
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     plan: Arc<Plan>,
-    /// Total number of received packets. The next three counters are packets received by hosts from
-    /// hosts, control packets read, and packets received at ports 0.
+    /// Number of received packets. The next three fields count the packets that hosts received from
+    /// hosts, the control packets that switches read, and the control packets that ports 0
+    /// received.
     received: u64,
     between_hosts: u64,
     read: u64,
@@ -40,7 +41,7 @@ impl Probe {
         }
     }
 
-    /// Returns the control packets sent in response to a packet, and whether a weight is ordered.
+    /// Returns the control packets to send after receiving a packet, and whether to order a weight.
     pub(super) fn received(&mut self, packet: &Packet) -> (Vec<Control>, bool) {
         let Some(of) = self.plan.probe else { return (Vec::new(), false) };
         self.received += 1;

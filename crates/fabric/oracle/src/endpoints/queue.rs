@@ -26,14 +26,14 @@ struct Event {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct State {
     pub(super) messages: usize,
-    /// Number of packets started but not acknowledged; always 0 unless all packets are
-    /// acknowledged.
+    /// Number of packets started but not yet acknowledged; always 0 unless all packets of the queue
+    /// are acknowledged.
     pub(super) in_flight: u32,
     pub(super) limits: Limits,
-    /// Earliest start of the next packet under the rate limit and gap.
+    /// Earliest start time of the next packet under the rate limit and gap.
     pub(super) earliest: Time,
-    /// Number of the event after which the queue has continuously had a packet and an open window
-    /// but sent no packet; determines the order of turns.
+    /// Number of the event since which the queue has had a packet and an open window but has not
+    /// sent; determines the round-robin order.
     pub(super) joined: Option<usize>,
 }
 
@@ -140,8 +140,8 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
     if counts { started - acknowledged } else { 0 }
 }
 
-/// Returns the earliest start after a packet that starts at `now`: the later of `now + ceil(refill
-/// payload / 65536)` (rate limit) and `now + gap`; `None` without limits.
+/// Returns the earliest start of the packet after one that starts at `now`: the later of `now +
+/// ceil(refill payload / 65536)` (rate limit) and `now + gap`; `None` without limits.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
     let by_rate_limit = limits.refill.map(|refill| {
         let parts = u128::from(refill.as_ps()) * u128::from(payload_bytes);

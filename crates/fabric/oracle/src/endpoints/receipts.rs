@@ -1,4 +1,4 @@
-//! Packets at the destination of a flow, and their acknowledgement (timing.md, flows).
+//! Packets at the destination of a flow, and their acknowledgements (timing.md, flows).
 
 use gingham_kernel::Time;
 use gingham_net::{Acknowledged, FlowId};
@@ -7,7 +7,7 @@ use gingham_net::{Acknowledged, FlowId};
 pub(super) struct Receipts {
     /// Flow of each arrived packet, in order, and whether the packet was marked.
     arrived: Vec<(FlowId, bool)>,
-    /// Flow, number of packets arrived so far, and time of each acknowledgement.
+    /// Flow, number of packets that had arrived, and time of each acknowledgement.
     acknowledged: Vec<(FlowId, usize, Time)>,
 }
 

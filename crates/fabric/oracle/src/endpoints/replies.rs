@@ -11,7 +11,7 @@ pub(super) struct Reply {
     pub(super) at: Time,
 }
 
-/// Pending replies, ordered by the delivery of the original messages.
+/// Pending replies, in the delivery order of the original messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies(Vec<Reply>);
 
@@ -20,7 +20,8 @@ impl Replies {
         self.0.push(reply);
     }
 
-    /// Removes and returns due replies, ordered by time, then by delivery.
+    /// Removes and returns due replies, ordered by time and then by delivery of the original
+    /// message.
     pub(super) fn take_due(&mut self, endpoint: EndpointId, now: Time) -> Vec<Reply> {
         let is_due = |reply: &Reply| reply.endpoint == endpoint && reply.at <= now;
         let mut due: Vec<Reply> = self.0.iter().copied().filter(is_due).collect();

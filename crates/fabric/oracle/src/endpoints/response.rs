@@ -1,8 +1,8 @@
 //! Congestion responses of a flow, as formulas over the starts and acknowledgements of its packets
 //! (congestion.md, how flows respond to marks).
 //!
-//! All events are applied again after each new event. Floating-point operations are in the order of
-//! the formulas in `gingham_net`'s documentation.
+//! Each new event causes a new computation from all events. Floating-point operations are in the
+//! order of the formulas in `gingham_net`'s documentation.
 
 mod becn;
 mod dcqcn;
@@ -16,16 +16,15 @@ use gingham_net::{REFILL_BYTES, Response};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Limits {
     pub(super) window_packets: u32,
-    /// Time to start [`REFILL_BYTES`] bytes at the rate limit; `None` for an unlimited rate.
+    /// Time to start [`REFILL_BYTES`] bytes at the rate limit; `None` if the rate is unlimited.
     pub(super) refill: Option<Span>,
-    /// Minimum time between packet starts, for packets of any length.
+    /// Minimum time between packet starts, regardless of packet length.
     pub(super) gap: Span,
 }
 
 pub(super) trait Law {
     fn marked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// Handles one packet that was acknowledged without a mark.
     fn unmarked(&mut self, _limits: &mut Limits, _now: Time) {}
 
     fn round_trip(&mut self, _trip: Span, _packets: u32, _limits: &mut Limits, _now: Time) {}
@@ -50,11 +49,11 @@ pub(super) fn law(response: &Response, limits: &Limits) -> Box<dyn Law> {
     }
 }
 
-/// Rate as a share of the highest rate, at least the configured lowest share.
+/// Rate as a share of the highest rate, never below the lowest share.
 struct Rate {
     share: f64,
     lowest: f64,
-    /// Time of [`REFILL_BYTES`] bytes at the highest rate.
+    /// Time to start [`REFILL_BYTES`] bytes at the highest rate.
     refill: Span,
 }
 
@@ -75,7 +74,7 @@ impl Rate {
         REFILL_BYTES as f64 / as_f64(self.refill) * 1e12
     }
 
-    /// Returns the configured rate as a share of the highest rate, or a default share.
+    /// Returns `rate` as a share of the highest rate, or `default` if no rate is configured.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn share_of(&self, rate: Option<gingham_kernel::Rate>, default: f64) -> f64 {
         rate.map_or(default, |rate| rate.bytes_per_second() as f64 / self.bytes_per_second())

@@ -10,10 +10,10 @@ pub(super) struct SourceChooser {
     draws: Stream,
     /// Number of intermediate switches, and the random stream that selects one of them.
     vias: (usize, Stream),
-    /// Time that each of the host's packets took to leave, and the time of its flits alone.
+    /// Time that each of the host's packets took to leave, and the transmission time of its flits.
     left: Vec<(Span, Span)>,
     endpoint: EndpointId,
-    /// Loads of the outputs at the first switch as last reported.
+    /// Last reported loads of the outputs at the first switch.
     loads: Vec<OutputLoad>,
 }
 
@@ -60,8 +60,8 @@ impl SourceChooser {
         }
     }
 
-    /// Load of the first output of a path behind its first switch, in bytes, times the switches of
-    /// the path.
+    /// Returns the load, in bytes, of the path's output at its first switch, times the number of
+    /// switches on the path.
     fn load_times_switches(&self, plan: &Plan, path: PathId, to: EndpointId) -> Option<u64> {
         let channels = plan.path(path, self.endpoint, to)?.split_off(1);
         let first = channels.first()?;
@@ -72,8 +72,9 @@ impl SourceChooser {
     }
 }
 
-/// Returns whether a host uses the alternative paths after these packets: use starts when the
-/// contention coefficient rises above one limit, and ends when it falls below another limit.
+/// Returns whether a host uses the alternative paths after sending these packets. Their use starts
+/// when the contention coefficient rises above one limit, and ends when it falls below another
+/// limit.
 #[expect(clippy::cast_precision_loss, reason = "a packet leaves in far less than 2^53 ps")]
 fn uses_alternative(plan: &ContentionPlan, left: &[(Span, Span)]) -> bool {
     let mut c = plan.start;

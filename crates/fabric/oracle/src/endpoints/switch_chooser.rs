@@ -1,4 +1,4 @@
-//! Output selection under adaptive routing; each choice is computed a second time (timing.md,
+//! Output selection under adaptive routing. Each choice is computed twice and compared (timing.md,
 //! adaptive routing).
 
 use super::differ::{Audited, Tally};
@@ -11,7 +11,7 @@ pub(crate) struct SwitchChooser {
     machine: gingham_net::SwitchChooser,
     select: Select,
     reselect: Reselect,
-    /// Random draws of each switch, seeded by its stable name.
+    /// Random draws of each switch, seeded by the switch's stable name.
     draws: Vec<(NodeId, Counted)>,
     tally: Tally,
 }
@@ -50,8 +50,8 @@ impl SwitchChooser {
         found
     }
 
-    /// Returns the expected output, depending on the rule: the first output, a random output, or a
-    /// random output among those with the most credits.
+    /// Returns the expected output, which depends on the rule: the first output, a random output,
+    /// or a random output among those with the most credits.
     fn expected(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let most = credits.iter().fold(0, |most, of| *of.max(&most));
         let places = 0..credits.len();

@@ -1,4 +1,3 @@
-//! Tests that the audit detects wrong decisions.
 
 use super::*;
 use crate::common::{quiet_plan, row, scheduled};
@@ -9,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rate limit of a flow, in ps per byte.
 const PS_PER_BYTE: u64 = 100;
-/// Earliest start of a flow's second packet after a first packet of 32 bytes at time zero.
+/// Earliest start of a flow's second packet if its first packet, of 32 bytes, starts at time zero.
 const SECOND: Time = Time::from_ps(32 * PS_PER_BYTE);
 
 fn h0() -> EndpointId {
@@ -44,7 +43,6 @@ fn is_detected(endpoints: &mut Endpoints, feed: impl FnOnce(&mut Audit)) -> bool
     catch_unwind(AssertUnwindSafe(|| feed(audit))).is_err()
 }
 
-/// Returns whether the audit rejects the first turn of h0 after `change`.
 fn is_first_turn_detected(change: impl FnOnce(Packet) -> Turn) -> bool {
     let mut endpoints = with_messages();
     let Turn::Send(packet) = endpoints.machines.turn(h0(), 0, Time::ZERO) else {
@@ -87,8 +85,6 @@ fn packet_of_another_flow_is_detected() {
     assert!(is_detected(&mut endpoints, |audit| audit.turn(h0(), 0, Time::ZERO, second)));
 }
 
-/// Checks that the audit detects a second packet that starts one picosecond before the rate limit
-/// permits it.
 #[test]
 fn packet_at_the_wrong_time_is_detected() {
     for (begins, is_wrong) in [(SECOND, false), (Time::from_ps(SECOND.as_ps() - 1), true)] {

@@ -1,5 +1,5 @@
-//! Lane weights that follow reservations, in 64ths of a link: a share for lanes of streams, the
-//! rest for other lanes (`gingham_net`, `admission::weights`).
+//! Lane weights that follow reservations, in 64ths of a link: stream lanes share the reserved part,
+//! and other lanes the rest (`gingham_net`, `admission::weights`).
 
 use super::admission::End;
 use gingham_net::{AdmissionPlan, ArbiterPlace, Plan, Weighing};
@@ -12,11 +12,11 @@ const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// Arbiters with weights that follow the reservations at each channel end.
+    /// Arbiters at each channel end whose weights follow the reservations.
     arbiters: BTreeMap<(ChannelId, End), Vec<ArbiterPlace>>,
     streams: LaneSet,
     others: LaneSet,
-    /// Current weights of a stream lane and of another lane at each channel end.
+    /// Current weight of each stream lane, and of each other lane, at each channel end.
     known: BTreeMap<(ChannelId, End), [u16; 2]>,
 }
 

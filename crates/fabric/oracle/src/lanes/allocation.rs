@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) from: (ChannelId, u8),
-    /// Number that combines input port and lane, for round robin.
+    /// Number that combines the head's input port and lane, for round robin.
     pub(crate) number: usize,
     head: Flit,
     pub(crate) output: ChannelId,
     pub(crate) level: usize,
     pub(crate) lanes: LaneSet,
-    /// Lanes whose credits indicate the load of the output.
+    /// Lanes whose credits measure the load of the output.
     judged: LaneSet,
     dateline_class: DatelineClass,
 }
@@ -52,7 +52,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints of routed heads, in order of input port and lane.
+    /// Reports routed heads to the endpoints, in order of input port and lane.
     fn notify_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
@@ -80,7 +80,7 @@ impl Simulation {
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Grants a lane to a head. Returns the head's number.
+    /// Grants a lane to a head. Returns the number of that head.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -104,7 +104,7 @@ impl Simulation {
         Some(winner)
     }
 
-    /// Lets heads select an output after routing, if the selection is permanent.
+    /// Selects outputs for routed heads if each head selects only once.
     fn choose_for_good(&mut self, node: NodeId, tick: Tick) {
         let Some(switch_chooser) =
             self.switch_chooser.as_ref().filter(|switch_chooser| switch_chooser.is_for_good())
@@ -133,8 +133,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the request of the first head, from tick `h + 1 + R` on. If several outputs are
-    /// permitted, the request is for one that could grant a lane.
+    /// Returns the request of the lane's first head, from tick `h + 1 + R` on. If the head may use
+    /// several outputs, requests one that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(switch_chooser) = &self.switch_chooser else {
             return self.only_request(input, lane, tick);
@@ -142,7 +142,7 @@ impl Simulation {
         let mut open = self.requests_of(input, lane, tick);
         open.retain(|request| !self.lanes_to_grant(request, tick).is_empty());
         if let Some(chosen) = self.input(input).lane(lane).chosen {
-            // If the chosen output cannot grant a lane, only the escape lanes on the path remain.
+            // If the chosen output cannot grant a lane, only escape lanes on the path remain.
             let is_chosen = |request: &&Request| request.output == chosen;
             return open.iter().find(is_chosen).or(open.first()).copied();
         }
@@ -160,7 +160,7 @@ impl Simulation {
         request.judged.lanes().map(of).sum()
     }
 
-    /// Returns the requests of a routed head for all permitted outputs.
+    /// Returns the requests of a routed head, one for each permitted output.
     pub(crate) fn requests_of(&self, input: ChannelId, lane: u8, tick: Tick) -> Vec<Request> {
         let Some(only) = self.only_request(input, lane, tick) else { return Vec::new() };
         if self.switch_chooser.is_none() {
@@ -246,8 +246,8 @@ impl Simulation {
 // VC allocation by iSLIP: matching of heads with the lanes of their output.
 //
 // ```text
-//   free lane ── grants ──► the first head, in round robin, that could take it
-//   head      ── accepts ─► the first lane, in round robin, of those that granted it       n times
+//   free lane ── grants ──► the first head, by round robin, that could take the lane
+//   head      ── accepts ─► the first lane, by round robin, that granted the head            n times
 // ```
 //
 // Both pointers advance only for matches of the first iteration. The pointer of a head's input lane
@@ -281,7 +281,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the number of each matched head, and the lane that it accepts.
+    /// Returns the number of each matched head, and the lane that the head accepts.
     fn matched_heads(
         &self,
         output: ChannelId,
@@ -327,7 +327,7 @@ impl Simulation {
         pointer.first(self.lanes_of_switch(output), is_able)
     }
 
-    /// Returns the number of input lanes of a switch, which equals its number of output lanes.
+    /// Returns the number of input lanes of a switch, equal to its number of output lanes.
     pub(crate) fn lanes_of_switch(&self, output: ChannelId) -> usize {
         self.ports(self.plan.ends(output).source.node) * usize::from(self.plan.lanes.count)
     }
@@ -341,8 +341,8 @@ impl Simulation {
 // Stage 4: switch traversal from lane buffers into output lanes.
 //
 // ```text
-//   full          every lane that can send
-//   multiplexed   one lane per crossbar input and output, as matched (`matching`)
+//   full          every lane that can send a flit
+//   multiplexed   one lane per crossbar input and per crossbar output, as matched (`matching`)
 // ```
 
 impl Simulation {
@@ -367,8 +367,9 @@ impl Simulation {
         }
     }
 
-    /// Returns the output that a lane can send to. Before this tick, the lane must have been
-    /// granted an output lane, and its first flit must have arrived. The output lane needs space.
+    /// Returns the output to which a lane can send a flit. Before this tick, the lane must have
+    /// been granted an output lane, and its first flit must have arrived. The output lane needs
+    /// space.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;
@@ -376,8 +377,8 @@ impl Simulation {
         self.has_room(hold.output, hold.lane).then_some(hold.output)
     }
 
-    /// Returns whether a flit fits into an output lane. With depth 0, a credit must be available
-    /// and no flit may wait for the link.
+    /// Returns whether a flit fits into an output lane. If the lane's depth is 0, a credit must be
+    /// available and no flit may wait for the link.
     pub(crate) fn has_room(&self, output: ChannelId, lane: u8) -> bool {
         if self.lane_plan.pays_at_crossing() {
             let output = &self.outputs[output.index()];

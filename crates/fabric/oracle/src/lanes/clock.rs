@@ -1,4 +1,4 @@
-//! Clock of ticks, which are multiples of one cycle, from 0.
+//! Clock of ticks. Tick `n` occurs `n` cycles after time zero.
 
 use gingham_kernel::{Span, Time};
 
@@ -14,7 +14,7 @@ impl Clock {
         Time::ZERO + self.cycle * tick
     }
 
-    /// Returns the tick at `time`; panics between ticks.
+    /// Returns the tick at `time`. Panics if `time` is between ticks.
     pub(crate) fn tick_at(self, time: Time) -> Tick {
         assert_eq!(time.as_ps() % self.cycle.as_ps(), 0, "{time:?} is no tick");
         time.as_ps() / self.cycle.as_ps()

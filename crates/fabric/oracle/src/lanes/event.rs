@@ -20,7 +20,7 @@ pub(crate) enum Event {
     Create { source: usize },
     /// An endpoint is woken.
     Wake { endpoint: EndpointId },
-    /// The tail has left the host.
+    /// The packet's tail has left its host.
     TailLeft { channel: ChannelId, packet: JourneyId },
     /// A whole flit has arrived at the host at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },

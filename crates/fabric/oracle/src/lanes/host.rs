@@ -1,4 +1,4 @@
-//! Hosts create messages, send packets, and consume arriving flits.
+//! Hosts: create messages, send packets, and consume arriving flits.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
@@ -14,13 +14,14 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
-    /// Notifies the endpoints, and executes their orders at the first tick from now on.
+    /// Notifies the endpoints, and executes their orders. Hosts may send from this tick on or,
+    /// between ticks, from the next tick on.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
-    /// Executes orders of the endpoints. Hosts may send from tick `from` on.
+    /// Executes the orders of the endpoints. Hosts may send from tick `from` on.
     pub(crate) fn carry_out(&mut self, from: Tick) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
@@ -35,7 +36,7 @@ impl Simulation {
         }
     }
 
-    /// Reports outputs whose set of free lanes changed in this stage.
+    /// Reports the outputs whose set of free lanes changed in this stage.
     pub(crate) fn notify_lanes(&mut self, node: NodeId) {
         for output in self.channels_from(node) {
             let state = &self.outputs[output.index()];
@@ -147,11 +148,11 @@ impl Simulation {
     }
 }
 
-// Stage 5 at an adapter: an arbiter chooses among its lanes, some with a packet in progress.
+// Stage 5 at an adapter: an arbiter chooses among the lanes; some have a packet in progress.
 //
 // ```text
 //   queue of lanes 0, 1   [ p7 ][ p9 ]  ─┐   lane 0   p3: flit 5 of 8    no credit
-//   in transit, ready     [ p2 ]        ─┴─► lane 1   none               p2 could begin, before p7
+//   in transit, ready     [ p2 ]        ─┴─► lane 1   no packet          p2 could start, before p7
 //   queue of lane 2       [ p8 ]        ───► lane 2   p5: flit 0 of 3    could continue
 // ```
 
@@ -203,8 +204,8 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// Returns whether a channel has packets to send but no credits for them. `is_short` means that
-    /// a packet could start with more credits.
+    /// Returns whether a channel has flits to send but no credits for them. `is_short` means that a
+    /// packet could start with more credits.
     fn adapter_waits(
         &self,
         channel: ChannelId,
@@ -221,7 +222,7 @@ impl Simulation {
     }
 
     /// Returns the candidate of each lane, and whether any packet lacks only credits. The channel
-    /// must be able to take a flit now.
+    /// must be able to accept a flit now.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;
@@ -261,8 +262,8 @@ impl Simulation {
         (candidates, is_short)
     }
 
-    /// Returns the candidate of a lane with a packet in progress, if its next flit and a credit are
-    /// available.
+    /// Returns the candidate of a lane with a packet in progress, if the packet's next flit and a
+    /// credit are available.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
@@ -279,8 +280,8 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Returns whether a queue whose lanes all lack credits has a packet that neither window nor
-    /// rate limit delays.
+    /// Returns whether the queue of a group has a packet that is not delayed by a window or rate
+    /// limit. All lanes of the queue lack credits.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
         let machine = &self.in_transit[host.index()].machine;
@@ -312,7 +313,7 @@ impl Simulation {
         output.lane(lane).has_credits(needed.max(1))
     }
 
-    /// Returns the next packet that may start now. In-transit packets precede the host's own
+    /// Returns the next packet that may start now, in-transit packets before the host's own
     /// packets.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
@@ -459,8 +460,8 @@ impl Simulation {
         false
     }
 
-    /// Returns the first flit of an output lane, if it crossed before this tick and a credit is
-    /// available.
+    /// Returns the first flit of an output lane if the flit crossed before this tick and a credit
+    /// is available.
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;
@@ -468,7 +469,7 @@ impl Simulation {
         output.lane(lane).has_credit().then(|| self.head_of(first, by_packet))
     }
 
-    /// Describes a flit, or the packet that starts with it, to the arbiter.
+    /// Describes a flit, or the packet that starts with this flit, to the arbiter.
     pub(crate) fn head_of(&self, first: &BufferedFlit, by_packet: bool) -> Head {
         let flits = if by_packet { self.journeys.get(first.flit.packet).flits } else { 1 };
         let arrival_ps = self.clock.instant(first.since).as_ps();

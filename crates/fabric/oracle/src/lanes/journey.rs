@@ -30,8 +30,8 @@ pub(crate) struct Journey {
 }
 
 impl Journey {
-    /// Advances the head to a channel. If the channel is off the path, tables provide the rest of
-    /// the path.
+    /// Advances the head to a channel. If the channel is not on the path, tables provide the rest
+    /// of the path.
     pub(crate) fn take(&mut self, plan: &Plan, output: ChannelId) {
         if output != self.next_channel() {
             self.path.truncate(self.position + 1);

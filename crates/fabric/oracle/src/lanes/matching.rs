@@ -1,18 +1,18 @@
 //! Switch allocation of a multiplexed crossbar: matching of crossbar inputs with crossbar outputs.
 //!
 //! ```text
-//!   port p, lanes 0 1 2 3      input 0 ◄ lanes 0 2      a port has as many crossbar inputs (or outputs) as its
-//!                              input 1 ◄ lanes 1 3      speedup s; lane l uses number l mod s
+//!   port p, lanes 0 1 2 3      input 0 ◄ lanes 0 2      a port with speedup s has s crossbar inputs (or
+//!                              input 1 ◄ lanes 1 3      outputs); lane l uses number l mod s
 //! ```
 //!
-//! One side proposes and the other side accepts. Unmatched ports repeat this for the number of
-//! iterations of the [`Allocator`](gingham_net::Allocator).
+//! One side proposes and the other side accepts. Unmatched ports repeat both steps for the number
+//! of iterations of the [`Allocator`](gingham_net::Allocator).
 //!
 //! - Output first: every crossbar output grants one crossbar input by round robin, or the holder of
-//!   one of its output lanes by its arbiter. Every input with grants accepts one of them, by the
-//!   arbiter over its lanes or by round robin.
+//! the output lane that its arbiter selects. Every input with grants accepts one grant, by the
+//! arbiter over its lanes or by round robin.
 //! - Input first: every crossbar input proposes to one output by round robin. Every output accepts
-//!   one of its proposals.
+//! one of the proposals that it receives.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::ports::{Chooser, CrossbarInput, Granting};
@@ -31,9 +31,9 @@ struct CrossbarPort {
 
 struct Grant {
     output: CrossbarPort,
-    /// Lanes of the input; any of them may send.
+    /// Lanes of the input, each of which may send a flit.
     lanes: Vec<u8>,
-    /// State of the output's arbitration after a match.
+    /// State of the output's arbitration if the grant is accepted.
     after: Granting,
 }
 
@@ -41,7 +41,7 @@ struct Match {
     input: CrossbarPort,
     output: CrossbarPort,
     lane: u8,
-    /// State of both arbitrations after the match.
+    /// State of the input's and the output's arbitration after the match.
     after: (CrossbarInput, Granting),
 }
 
@@ -95,8 +95,9 @@ impl Simulation {
         granted.into_iter().filter_map(|(input, grants)| self.take_one(input, grants)).collect()
     }
 
-    /// Returns the unmatched input granted by a crossbar output: the first able input in round
-    /// robin, with all able lanes, or the holder of the output lane chosen by the arbiter.
+    /// Returns the unmatched input that a crossbar output grants: either the first able input by
+    /// round robin, with all its able lanes, or the holder of the output lane chosen by the
+    /// arbiter.
     fn grant(
         &self,
         output: CrossbarPort,
@@ -162,8 +163,8 @@ impl Simulation {
         Some((input, Grant { output, lanes: vec![from], after: Granting::Lanes(after) }))
     }
 
-    /// Chooses a granted lane, either among all grants or among grants of the output selected by
-    /// round robin.
+    /// Chooses a granted lane, among all grants or among the grants of the output selected by round
+    /// robin.
     fn take_one(&self, input: CrossbarPort, mut grants: Vec<Grant>) -> Option<Match> {
         let mut crossbar_port = self.crossbar_input(input).clone();
         if self.lane_plan.allocator.takes_outputs_in_turn() {
@@ -221,7 +222,7 @@ impl Simulation {
         &self.input(input.channel).crossbar_ports[usize::from(input.number)]
     }
 
-    /// Returns the first output in round robin, and advances the input's pointer.
+    /// Returns the first output by round robin, and advances the input's pointer.
     fn next_output(
         &self,
         input: CrossbarPort,
@@ -272,8 +273,8 @@ impl Simulation {
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// Returns the crossbar output that a lane can send to. With packet-level arbitration, returns
-    /// `None` while another lane of the input or output has a packet in progress.
+    /// Returns the crossbar output to which a lane can send a flit. With packet-level arbitration,
+    /// returns `None` while another lane of the input or output has a packet in progress.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;

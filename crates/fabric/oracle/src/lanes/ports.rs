@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Output: output lanes ─► link ───── channel ─────► Input: lane buffers
-//!           credits    ◄───────────────────────────── a flit has left
+//!           credits    ◄───────────────────────────── a flit has left its lane buffer
 //! ```
 
 use crate::credit_wait::CreditWait;
@@ -26,7 +26,8 @@ pub(crate) struct BufferedFlit {
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
     pub(crate) crossbar_ports: Vec<CrossbarInput>,
-    /// Integral of the fill level over time, summed over all lanes, up to the last change.
+    /// Integral over time of the fill level, summed over all lanes, up to the last change, in flit
+    /// ps.
     occupancy_flit_ps: u128,
     changed: Time,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Input {
 #[derive(Clone, Debug)]
 pub(crate) struct CrossbarInput {
     pub(crate) chooser: Chooser,
-    /// Round robin over crossbar outputs, if the allocator selects outputs by round robin.
+    /// Round-robin pointer over crossbar outputs, if the allocator selects outputs by round robin.
     pub(crate) outputs: RoundRobin,
 }
 
@@ -42,11 +43,11 @@ pub(crate) struct CrossbarInput {
 pub(crate) struct InputLane {
     buffer: VecDeque<BufferedFlit>,
     pub(crate) holds: Option<Hold>,
-    /// Output chosen for the head, if the choice is permanent.
+    /// Output chosen for the head, if heads choose only once.
     pub(crate) chosen: Option<ChannelId>,
     /// Round-robin pointer of iSLIP, after the output lane last accepted by a head.
     pub(crate) lane_pointer: RoundRobin,
-    /// Tick when the previous tail crossed; 0 before the first.
+    /// Tick when the previous tail crossed; 0 before the first tail.
     tail_crossed: Tick,
 }
 
@@ -70,8 +71,8 @@ impl InputLane {
         self.buffer.iter().map(|buffered| buffered.flit)
     }
 
-    /// Returns a head without an output lane, and the tick when its stages 2 and 3 start: the later
-    /// of its arrival and the crossing of the previous tail.
+    /// Returns a head without an output lane, and the tick when stages 2 and 3 start for it: when
+    /// it arrived or when the previous tail crossed, whichever is later.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {
         let first = self.first().filter(|_| self.holds.is_none())?;
         assert_eq!(first.flit.index, 0, "a flit without an output lane is a head");
@@ -140,13 +141,13 @@ pub(crate) struct Output {
     pub(crate) free: Time,
     pub(crate) lanes: Vec<OutputLane>,
     pub(crate) chooser: Chooser,
-    /// VC allocation: round-robin pointer over heads (input port and lane), for each level.
+    /// Round-robin pointer of VC allocation for each level, over heads (input port and lane).
     pub(crate) head_pointers: Vec<RoundRobin>,
     pub(crate) lane_pointer: RoundRobin,
     pub(crate) crossbar_ports: Vec<Granting>,
     /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
-    /// Whether only a lack of credits at the crossbar kept flits from crossing.
+    /// Whether flits at the crossbar were kept from crossing only by a lack of credits.
     pub(crate) is_unpaid: bool,
     pub(crate) wait: CreditWait,
 }
@@ -196,8 +197,8 @@ impl OutputLane {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
     }
 
-    /// Returns whether fewer than `flits` unpromised credits remain even after those on their way
-    /// have arrived.
+    /// Returns whether fewer than `flits` unpromised credits will be available once all credits on
+    /// their way have arrived.
     pub(crate) fn stays_short_of(&self, flits: u64) -> bool {
         self.credits
             .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
@@ -221,8 +222,8 @@ impl OutputLane {
 }
 
 impl Output {
-    /// Creates an output. `crossbar` is the arbiter for crossbar outputs that arbitrate by lane;
-    /// `depths` are the buffer depths at the other end, in flits.
+    /// Creates an output. `crossbar` is the arbiter of crossbar outputs that arbitrate by lane;
+    /// `depths` are the depths, in flits, of the buffers at the end of the channel.
     pub(crate) fn new(
         (lanes, crossbar_ports): (&LanePlan, u8),
         levels: usize,
@@ -275,8 +276,8 @@ impl Output {
     }
 }
 
-/// Arbiter among the lanes of a port. With packet-level arbitration, it keeps a lane until the tail
-/// has left.
+/// Arbiter among the lanes of a port. With packet-level arbitration, it keeps serving a lane until
+/// the packet's tail has left.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,

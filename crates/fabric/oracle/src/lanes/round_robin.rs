@@ -6,8 +6,8 @@ pub(crate) struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// Returns the first number that satisfies `can_go`, starting after the last winner, or from 0
-    /// if there was no winner yet.
+    /// Returns the first number that satisfies `can_go`, starting after the last winner, or
+    /// initially from 0.
     pub(crate) fn first(self, count: usize, can_go: impl Fn(usize) -> bool) -> Option<usize> {
         let start = self.last_winner.map_or(0, |winner| winner + 1);
         (0..count).map(|step| (start + step) % count).find(|number| can_go(*number))

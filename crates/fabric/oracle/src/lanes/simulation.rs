@@ -37,7 +37,7 @@ pub(crate) struct Simulation {
     /// Lane buffers at the end of each channel; `None` at a host that accepts every flit.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// Tick of each switch's next or last action, by node.
+    /// Tick of each switch's next or last action, indexed by node.
     awake_switches: Vec<Option<Tick>>,
     awake_adapters: Vec<Option<Tick>>,
     pub(crate) counts: Vec<ChannelCount>,
@@ -234,7 +234,6 @@ impl Simulation {
         self.plan.fabric.channels_from(node).map(Fabric::reverse).collect()
     }
 
-    /// Returns the number of ports, including port 0.
     pub(crate) fn ports(&self, node: NodeId) -> usize {
         usize::from(self.plan.fabric.node(node).ports) + 1
     }
@@ -251,10 +250,10 @@ impl Simulation {
 // Wait-for graph of a virtual-lane network; `WaitCycle` defines deadlock.
 //
 // ```text
-//   head's requests ──► any of:  the input lane that holds a permitted output lane
-//                          the input lane at the end of a free output lane, if that lacks credits
-//   lane holds an output lane without space ──► the input lane at the end of it, if that is full
-//   packet waits for space at a host ──► any of:  the input lanes that the packets of the pool are to enter
+//   head with requests ──► any of:  the input lane that holds a permitted output lane
+//                          the input lane at the end of a free output lane, if that output lane lacks credits
+//   lane that holds an output lane without space ──► the input lane at the end of that output lane, if full
+//   packet that waits for space at a host ──► any of:  the input lanes that pool packets will enter
 // ```
 //
 // Credits on their way are certain to arrive, so waiting for them does not count as a wait.
@@ -315,13 +314,13 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
 }
 
 /// Returns the wait of a packet without pool space. Any pool packet may leave first, so the packet
-/// waits for any of the input lanes that pool packets enter or may enter.
+/// waits for all input lanes that pool packets enter or may enter.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let in_transit = &simulation.in_transit[host.index()];
     let head = in_transit.heads[usize::from(of.lane)];
     let first = simulation.input(of.channel).lane(of.lane).first()?;
-    // Space freed after the last tick is used at the next tick.
+    // Space that was freed after the last tick is used at the next tick.
     let gets_room = simulation.pool_has_room(host, first.flit.packet);
     if !matches!(head, EjectionHead::Waiting { .. }) || gets_room {
         return None;
@@ -359,7 +358,7 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
 //   lane buffer   its first packet   ─► the output lane that it holds, or the permitted output lanes
 //                 packets behind it  ─► nothing
 //   host          packets on lanes   ─► that lane;   the first of every queue ─► the lanes of its group
-//   blocked       no credit is available; for a packet that needs credits for all of it, not enough
+//   blocked       no credit is available, or too few for a packet that needs credits for all its flits
 // ```
 
 impl Simulation {
@@ -391,8 +390,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the next step of the first packet; `None` if the packet is at a host and need not
-    /// wait there.
+    /// Returns the next lanes of a buffer's first packet; `None` if the packet is at a host and
+    /// need not wait there.
     fn onward_of_first(&self, at: Buffer, first: Flit) -> Option<Onward> {
         if self.ends_at_host(at.channel) {
             let heads = &self.in_transit[self.host_at(at.channel).index()].heads;
@@ -406,7 +405,7 @@ impl Simulation {
             let is_blocked = |lane| !self.outputs[output.index()].lane(lane).has_credit();
             return Some(Onward::by(output, LaneSet::one(lane), is_blocked));
         }
-        // Requests count even while routing is in progress.
+        // Requests count even while the head is being routed.
         let [request] = self.requests_of(at.channel, at.lane, u64::MAX)[..] else { return None };
         let flits = self.journeys.get(first.packet).flits;
         let is_blocked = |lane| {
@@ -445,13 +444,13 @@ impl Simulation {
     }
 }
 
-// Credit waits (`docs/concepts/timing.md`, lanes and credits): an idle channel could have sent
-// flits with more credits.
+// Credit waits (`docs/concepts/timing.md`, lanes and credits): an idle channel could have sent a
+// flit with more credits.
 //
 // ```text
-//   flit in an output lane ─► no credit                                 seen in step 2
-//   head without a lane    ─► lanes are free, credits for it are not    step 4 of the previous tick
-//   flit at the crossbar   ─► no credit, if consumed there              step 3 of the previous tick
+//   flit in an output lane ─► it lacks a credit                     noted in step 2
+//   head without a lane    ─► free lanes lack credits for it        noted in step 4 of the previous tick
+//   flit at the crossbar   ─► it lacks a credit, if taken there     noted in step 3 of the previous tick
 // ```
 
 impl Simulation {
@@ -495,7 +494,7 @@ impl Simulation {
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records the outputs that would have received more flits with more credits.
+    /// Records the outputs whose waiting flits at the crossbar all lack only credits.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();
@@ -519,8 +518,8 @@ impl Simulation {
 }
 
 // In-transit hosts: [`InTransitHost`] decides which packets get space, when each packet is ready,
-// and which is next. The code here processes arrivals and departures flit by flit. Packets on
-// several lanes arrive interleaved. A host that stops its senders has lane buffers.
+// and which packet is next. The code here processes arrivals and departures flit by flit. Packets
+// on several lanes arrive interleaved. A host that stops its senders has lane buffers.
 
 impl Simulation {
     pub(crate) fn pool_has_room(&self, host: EndpointId, packet: JourneyId) -> bool {
@@ -572,7 +571,7 @@ impl Simulation {
         }
     }
 
-    /// Empties the lane buffers of a host while the pool has space for a waiting packet.
+    /// Empties the lane buffers of a host while the pool has space for waiting packets.
     pub(crate) fn receive(&mut self, channel: ChannelId) {
         let host = self.host_at(channel);
         loop {

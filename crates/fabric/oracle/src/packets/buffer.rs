@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   s            a             h ... r              u                       e
-//!   takes space  first byte    head  ready: waits   starts on the output    tail has left: space is free
+//!   s            a             h ... r              u                       e
 //!   └──────────────────────── a packet in the buffer ──────────────────────┘
 //!                └──────────────── its bytes fill the buffer ──────────────┘
 //! ```
@@ -43,7 +43,7 @@ pub(crate) struct Input {
     pub(crate) freed_blocks: Vec<u64>,
     /// Time of the last credit update to the sender, received or lost, for each lane.
     pub(crate) credit_updates: Vec<Option<Time>>,
-    /// Sum of wire bytes times stay (byte ps), over all packets that have left.
+    /// Sum, over all packets that have left, of wire bytes times stay, in byte ps.
     occupancy_byte_ps: u128,
 }
 
@@ -77,8 +77,8 @@ impl Input {
         self.occupancy_byte_ps += filled(&left, now);
     }
 
-    /// Returns the bytes of packets with a first byte that has arrived and a tail that has not
-    /// left.
+    /// Returns the total wire bytes of the packets whose first byte has arrived and whose tail has
+    /// not left.
     pub(crate) fn waiting_bytes(&self, lane: u8, now: Time) -> u64 {
         let arrived = self.lane(lane).iter().filter(|buffered| buffered.came <= now);
         arrived.map(|buffered| buffered.wire_bytes).sum()

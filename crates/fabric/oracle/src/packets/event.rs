@@ -23,8 +23,8 @@ pub(crate) enum Event {
     Arrived { channel: ChannelId, packet: JourneyId },
     /// Phase 4: the receiver checks the fill level.
     CheckBuffer { channel: ChannelId, lane: u8 },
-    /// Phase 4: the sender receives a credit update, which is a new limit on the number of blocks
-    /// sent.
+    /// Phase 4: the sender receives a credit update, which sets the total number of blocks that it
+    /// may send.
     Known { channel: ChannelId, lane: u8, limit_blocks: u64 },
     /// Phase 4: the sender receives a pause or resume request.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
@@ -34,6 +34,6 @@ pub(crate) enum Event {
     Ready { channel: ChannelId, lane: u8, packet: JourneyId },
     /// Phase 6: an idle channel chooses a packet.
     Start { channel: ChannelId },
-    /// Phase 7: all events at the time when the head was read are over.
+    /// Phase 7: follows all other events of the time when the head was read.
     Settle { channel: ChannelId, lane: u8, packet: JourneyId },
 }

@@ -1,4 +1,4 @@
-//! Hosts create messages, and send and receive packets.
+//! Hosts: create messages, and send and receive packets.
 
 use crate::legs::Legs;
 use crate::packets::buffer::Buffered;
@@ -80,7 +80,7 @@ impl Simulation {
         self.notify(Notice::Received { packet, arrival });
     }
 
-    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
+    /// Starts a packet if possible. Returns whether packets are ready but all lack credits.
     pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
         let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
         let head = |candidate: &Candidate| Head {
@@ -95,8 +95,8 @@ impl Simulation {
         is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// Returns the packet that each lane could start, and whether any packet is ready, with or
-    /// without credits.
+    /// Returns the packet that each lane could start, and whether any packet is ready, even if it
+    /// lacks credits.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,
@@ -131,8 +131,8 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Returns the packet that a group would send now. Schedules a start if the group may send
-    /// later.
+    /// Returns the packet that a group could start now. Otherwise schedules a new attempt if a
+    /// packet may start later.
     fn next_of(
         &mut self,
         endpoint: EndpointId,
@@ -152,7 +152,6 @@ impl Simulation {
         }
     }
 
-    /// Loads of the outputs at an endpoint's first switch.
     fn loads(&self, endpoint: EndpointId) -> Vec<OutputLoad> {
         let load = |output: ChannelId| {
             let lanes = || 0..self.plan.lanes.count;
@@ -202,7 +201,7 @@ impl Simulation {
     }
 }
 
-// Channels: a packet starts, reserves space at the other end, and leaves.
+// Channels: a packet starts, reserves space at the end of its channel, and leaves.
 
 impl Simulation {
     pub(crate) fn left(&mut self, channel: ChannelId) {
@@ -300,8 +299,8 @@ impl Simulation {
 // buffer has emptied.
 //
 // ```text
-//   x: the fill rises above `pause` ── t'(frame) + d' + response time ──► x + D: no packet starts on the lane
-//   y: it falls to `resume`         ── the same ───────────────────────────► y + D: packets may start
+//   x: fill rises above `pause` ── t'(frame) + d' + response time = D ──► x + D: no packet starts on the lane
+//   y: fill falls to `resume`   ── D ───────────────────────────────────► y + D: packets may start
 // ```
 //
 // Source: IEEE 802.1Qbb, as specified in `docs/concepts/timing-packets.md`.
@@ -320,10 +319,10 @@ pub(crate) struct Pausing {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePause {
     pub(crate) is_asked: bool,
-    /// Whether the last request that has reached the sender was a pause.
+    /// Whether the last request to reach the sender was a pause.
     pub(crate) is_paused: bool,
     in_flight: u32,
-    /// Whether a host has found no space since the last pause ended.
+    /// Whether the host has found no space since the last pause ended.
     is_awaited: bool,
 }
 
@@ -333,12 +332,13 @@ impl Pausing {
         Self { lanes, pauses: 0, since: None, past_ps: 0 }
     }
 
-    /// Returns the time with at least one lane paused, up to `end`, which must not be in the past.
+    /// Returns the total time, in ps, with at least one lane paused, up to `end`, which must not be
+    /// in the past.
     pub(crate) fn paused_ps(&self, end: Time) -> u64 {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// Applies a pause or resume request. Returns whether the sender waited for it.
+    /// Applies a pause or resume request. Returns whether the sender was waiting for it.
     fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;
@@ -353,7 +353,7 @@ impl Pausing {
 }
 
 impl LanePause {
-    /// Returns whether no packet can start until the buffer at the end of the channel empties.
+    /// Returns whether the lane stays paused until the buffer at the end of the channel empties.
     pub(crate) const fn is_held(self) -> bool {
         self.is_asked && self.in_flight == 0
     }
@@ -368,7 +368,8 @@ impl Simulation {
         self.packets.pauses.as_ref().expect("receivers pause")
     }
 
-    /// Schedules a buffer check for the arrival of the first byte of a packet that starts now.
+    /// Schedules a buffer check for the time when the first byte of a packet that starts now
+    /// arrives.
     pub(crate) fn check_on_arrival(&mut self, channel: ChannelId, lane: u8) {
         if self.packets.pauses.is_some() {
             let first = self.first_byte_takes(channel);

@@ -1,8 +1,8 @@
-//! Sending end of a channel: the current transmission, and the sender's knowledge of the buffer at
-//! the other end.
+//! Sending end of a channel: the current transmission, and what the sender knows about the buffer
+//! at the other end.
 //!
 //! ```text
-//!   blocks since time zero    sent ──── free ────► limit ──── updates under way ────► capacity + freed
+//!   blocks since time zero    sent ──── free ────► limit ──── updates on their way ────► capacity + freed
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute.
@@ -19,11 +19,11 @@ use gingham_topology::ChannelId;
 pub(crate) struct Output {
     pub(crate) sending: Option<Sending>,
     pub(crate) arbiter: LaneArbiter,
-    /// Input port of the last packet started on each lane of a switch output.
+    /// Input port of the last packet that was started on each lane of a switch output.
     pub(crate) last_port: Vec<Option<usize>>,
     pub(crate) buffer: Option<Vec<OutputLane>>,
-    /// Credits of each lane; `None` with pauses, or if the receiver is a host, which accepts every
-    /// packet.
+    /// Credits of each lane; `None` if lanes are paused instead, or if the receiver is a host,
+    /// which accepts every packet.
     pub(crate) credits: Option<Vec<Credits>>,
     pub(crate) pausing: Option<Pausing>,
     pub(crate) sent_bytes: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Sending {
     pub(crate) from: Leaves,
 }
 
-/// Buffer left by a packet's tail.
+/// Buffer that a packet's tail leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaves {
     Host,
@@ -52,7 +52,7 @@ pub(crate) enum Leaves {
     },
 }
 
-/// Sender's knowledge of a buffer, in blocks since time zero.
+/// What the sender knows about a buffer, in blocks since time zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
     pub(crate) sent: u64,
@@ -73,8 +73,8 @@ impl Credits {
 }
 
 impl Output {
-    /// Returns whether at least `blocks` blocks are known to be free or, with pauses, the lane is
-    /// not paused.
+    /// Returns whether at least `blocks` blocks are known to be free or, with pauses, whether the
+    /// lane is not paused.
     pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
         if let Some(pausing) = &self.pausing {
             return !pausing.lanes[usize::from(lane)].is_paused;
@@ -85,8 +85,8 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Returns the time up to `end`, in ps, with at least one lane paused or, with credits, with a
-    /// packet ready but no credits.
+    /// Returns the total time up to `end`, in ps, when at least one lane was paused or, with
+    /// credits, when packets were ready but lacked credits.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }

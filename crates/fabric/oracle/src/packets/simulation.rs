@@ -201,12 +201,13 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
 // Order in which a switch serves the packets that wait for an output lane.
 //
 // ```text
-//   oldest first      a, then input port, then the incoming lane
-//   strict priority   level, then as oldest first
-//   round robin       input port, from the one after the last winner; within a port a, then lane
+//   oldest first      arrival time a, then input port, then incoming lane
+//   strict priority   level, then as for oldest first
+//   round robin       input port, starting after the last winner; within a port, a, then incoming lane
 // ```
 
-/// Waiting packet, given by its buffer and its index there; the oldest packet has index 0.
+/// Waiting packet, identified by its buffer and its index in the buffer; the oldest packet has
+/// index 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Waiting {
     pub(crate) input: ChannelId,
@@ -215,7 +216,7 @@ pub(crate) struct Waiting {
 }
 
 impl Simulation {
-    /// Returns the ready packets that may start on a lane of `output`, in order.
+    /// Returns the ready packets that may start on a lane of `output`, in serving order.
     pub(crate) fn in_order(&self, output: ChannelId, lane: u8) -> Vec<Waiting> {
         let node = self.plan.ends(output).source.node;
         let mut found = Vec::new();
@@ -262,7 +263,7 @@ impl Simulation {
     }
 }
 
-// Invariants after every event, computed from scratch. Slow; for tests.
+// Invariants after every event, computed from scratch; slow, for tests.
 
 impl Simulation {
     pub(crate) fn assert_conserved(&self) {
@@ -336,8 +337,8 @@ impl Simulation {
 // Credit updates on their way to the sender, their loss, and their repetition.
 //
 // ```text
-//   e: free ── update of the whole count ──► e + d' + c: known
-//           └─ lost: nothing, until the next update of the lane, or e + period: the count again
+//   e: blocks free ── update with the total ──► e + d' + c: known
+//            └─ lost: the total is sent with the lane's next update, or repeated at e + period
 // ```
 //
 // Source: InfiniBand Architecture Specification, Volume 1, section 7.9.
@@ -359,7 +360,7 @@ impl Simulation {
         self.timeline.cause(known, Event::Known { channel, lane, limit_blocks });
     }
 
-    /// Repeats an update that was lost a period ago, unless another update was sent since.
+    /// Repeats an update that was lost one period ago, unless another update was sent since.
     pub(crate) fn repeat(&mut self, channel: ChannelId, lane: u8, since: Time) {
         if self.input(channel).credit_updates[usize::from(lane)] == Some(since) {
             self.send_credit_update(channel, lane);
@@ -380,14 +381,14 @@ impl Simulation {
 // Overtaking: how often other packets pass a packet, and the limit on it.
 //
 // ```text
-//   p1 overtaken `at_most` times ─► waited for:  no packet behind it in the order of a lane precedes it
-//   p2 behind p1 in its buffer   ─► held back:   it cannot be read, and no packet waits for it
+//   p1 overtaken `at_most` times ─► waited for:  no later packet in the order of a lane may precede p1
+//   p2 behind p1 in its buffer   ─► held back:   p2 cannot be read, and no packet waits for p2
 // ```
 //
 // Packets are held back only if the limit counts overtaking within their buffer.
 
 impl Simulation {
-    /// Returns whether an older packet that may not be overtaken again waits in the same buffer.
+    /// Returns whether the buffer contains an older waiting packet that may not be overtaken again.
     pub(crate) fn is_held_back(&self, at: Waiting) -> bool {
         let overtaking = self.packets.overtaking;
         let buffer = self.input(at.input).lane(at.lane);
@@ -401,7 +402,7 @@ impl Simulation {
         overtaken >= self.packets.overtaking.at_most && !self.is_held_back(at)
     }
 
-    /// Increments the counts of all packets that a starting packet overtakes.
+    /// Increments the overtaking counts of all packets that a starting packet overtakes.
     pub(crate) fn overtake(&mut self, output: ChannelId, lane: u8, starting: Waiting) {
         let in_order = self.in_order(output, lane);
         let before = in_order.into_iter().take_while(|other| *other != starting);

@@ -61,8 +61,9 @@ impl Simulation {
         Stay { input, lane, came, wire_bytes, output, lanes }
     }
 
-    /// Returns the earliest start that lets every byte arrive in time: `a + t_in(W) - t_out(W -
-    /// 1)`, or time zero if that is earlier or both rates are equal.
+    /// Returns the earliest start time that lets every byte arrive before it must leave: `a +
+    /// t_in(W) - t_out(W - 1)`, or time zero if that is earlier or both channels have the same
+    /// rate.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
         let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
@@ -87,7 +88,7 @@ impl Simulation {
         }
     }
 
-    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
+    /// Starts a packet if possible. Returns whether packets are ready but all lack credits.
     pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
         let lanes = 0..self.plan.lanes.count;
         let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();
@@ -123,7 +124,7 @@ impl Simulation {
         !is_busy && !self.is_held_back(waiting)
     }
 
-    /// Returns the lane chosen by the arbiter. `heads` are the packets that could start on each
+    /// Returns the lane chosen by the arbiter. `heads` has the packet that could start on each
     /// lane.
     pub(crate) fn choose_lane(&mut self, channel: ChannelId, heads: &[Option<Head>]) -> Option<u8> {
         let bit = |(lane, head): (usize, &Option<Head>)| u16::from(head.is_some()) << lane;
@@ -148,8 +149,8 @@ impl Simulation {
             self.endpoints.notify(self.timeline.now, Notice::Forwarded { stay, left, packet });
         }
         self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
-        // Packets held back by this packet may now start, also on channels that have already
-        // chosen.
+        // Packets that this packet held back may now start, even on channels that have already
+        // chosen a packet in this phase.
         self.wake_switch(self.plan.ends(output).source.node);
     }
 
@@ -184,11 +185,11 @@ impl Simulation {
 // Output buffers: packets cross to them, and start from there.
 //
 // ```text
-//   input          ready ─► first of a lane that fits ─► crosses at x; its tail has left at y
-//   output buffer  [ p4 p7 ] lane 0: the first that crossed starts ─► e: space is free
+//   input          ready ─► the first packet of a lane that fits ─► crosses at x; its tail has left at y
+//   output buffer  [ p4 p7 ] lane 0: the packet that crossed first starts ─► its space is free at e
 // ```
 //
-// The switch is internally as fast as necessary: any number of packets cross at once.
+// The switch is internally as fast as necessary: any number of packets may cross at the same time.
 //
 // Invariant: no buffer exceeds its capacity.
 
@@ -219,7 +220,7 @@ impl OutputLane {
         self.holds - self.packets.iter().map(|crossed| crossed.blocks).sum::<u64>()
     }
 
-    /// Returns the number of blocks that are free once all departing tails have left.
+    /// Returns the number of blocks that will be free once all departing tails have left.
     fn free_soon(&self) -> u64 {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         self.holds - stays.map(|crossed| crossed.blocks).sum::<u64>()
@@ -227,7 +228,7 @@ impl OutputLane {
 
     fn first(&self) -> Option<&Crossed> {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
-        // `min_by_key` returns the first of several packets with equal levels.
+        // `min_by_key` returns the first packet among those with equal levels.
         stays.min_by_key(|crossed| Reverse(crossed.level))
     }
 
@@ -271,8 +272,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the lane with the most free space among lanes whose candidate fits; in a tie, the
-    /// lowest lane.
+    /// Returns the lane with the most free space among the lanes whose candidate fits; in a tie,
+    /// the lowest lane.
     fn next_to_cross(&self, output: ChannelId) -> Option<(u8, Waiting)> {
         let mut next: Option<(u64, u8, Waiting)> = None;
         for lane in 0..self.plan.lanes.count {
@@ -312,8 +313,8 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// Starts the packet that crossed first or, with strict priority, the first of the highest
-    /// level. Returns whether packets are ready but lack credits.
+    /// Starts the packet that crossed first or, with strict priority, the first packet of the
+    /// highest level. Returns whether packets are ready but all lack credits.
     pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;

@@ -1,12 +1,12 @@
 //! Wait-for graph of a whole-packet network; `WaitCycle` defines deadlock.
 //!
 //! ```text
-//!   buffer, every packet ready and waiting ─► any of:  the buffers at the ends of the lanes that
-//!                                                      its packets may take, if all are blocked
+//!   buffer whose packets are all ready and waiting ─► any of:  the buffers at the ends of the lanes that
+//!                                                              its packets may take, if all are blocked
 //! ```
 //!
 //! A packet on the incoming channel counts as part of the buffer. A departing tail is certain to
-//! free its space, so waiting for it does not count as a wait.
+//! free its space, so waiting for the tail does not count as a wait.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::simulation::{Simulation, Waiting};
@@ -50,8 +50,8 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(parties.into_iter().collect()))
 }
 
-/// Returns whether the first packet for a lane will not fit even after all departing tails have
-/// left, or the lane is paused.
+/// Returns whether the lane is paused, or the first packet for it will not fit even after all
+/// departing tails have left.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };
     let in_order = simulation.in_order(lane.channel, lane.lane);
@@ -80,7 +80,7 @@ fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
 // ```text
 //   buffer of an input   every waiting packet or, if no packet waits, every arriving packet ─► its lanes
 //                        a packet held back, or arriving while others wait                  ─► nothing
-//   host                 the first of every queue                  ─► the lanes of its group
+//   host                 the first packet of every queue           ─► the lanes of its group
 //   blocked              the sender knows of no space for the packet
 // ```
 

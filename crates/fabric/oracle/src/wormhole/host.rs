@@ -37,7 +37,7 @@ pub(crate) struct LocalWorm {
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,
     pub(crate) taken: TakenIn,
-    /// Index of the first flit to be re-injected; earlier flits are the mark.
+    /// Index of the first flit to re-inject, which follows the mark.
     pub(crate) first: u64,
     pub(crate) received: VecDeque<Flit>,
 }

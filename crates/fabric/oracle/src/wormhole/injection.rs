@@ -131,7 +131,7 @@ impl Simulation {
 // The input contains at most one unread head, unless the host stops its senders. In that case, the
 // input is a slack buffer, where worms wait for pool space.
 //
-// Invariant: the used part of the pool is the total need of its worms, at most its size.
+// Invariant: the used part of the pool is the sum of its worms' needs, and at most the pool size.
 
 impl Simulation {
     pub(crate) fn receive_at_host(&mut self, channel: ChannelId, flit: Flit) {
@@ -205,8 +205,8 @@ impl Simulation {
         };
     }
 
-    /// Admits the first worm in the input to the pool, or spills it. Returns whether it was
-    /// admitted.
+    /// Admits the first worm in the input to the pool, or spills the worm. Returns false if it must
+    /// wait.
     fn admit(&mut self, channel: ChannelId, since: Time) -> bool {
         let endpoint = self.host_at(channel);
         let id = self.unread(channel).expect("its head waits").worm;
@@ -269,7 +269,7 @@ impl Simulation {
         }
     }
 
-    /// Stores a flit of an in-transit worm, but drops flits of the mark.
+    /// Stores a flit of an in-transit worm, or drops it if it belongs to the mark.
     fn keep(&mut self, channel: ChannelId, flit: Flit, is_tail: bool) {
         let now = self.timeline.now;
         let Host { in_transit, packets, .. } = self.host_mut(channel);

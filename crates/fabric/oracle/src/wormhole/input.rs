@@ -19,13 +19,13 @@ pub(crate) enum Head {
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
     buffer: VecDeque<Flit>,
-    /// Integral of the fill level over time, up to the last change.
+    /// Integral over time of the fill level, up to the last change.
     occupancy_flit_ps: u128,
     changed: Time,
     pub(crate) head: Head,
-    /// Worm whose header was read, until its tail has left.
+    /// Worm whose header was read last, until its tail has left.
     pub(crate) serves: Option<WormId>,
-    /// Control flit required by the fill level.
+    /// Control flit that the fill level requires.
     pub(crate) wanted: Symbol,
     /// Last control flit sent.
     pub(crate) announced: Symbol,

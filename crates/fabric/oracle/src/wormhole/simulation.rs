@@ -30,7 +30,8 @@ pub(crate) struct Simulation {
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
-    /// Ports that request an output, one bit each; a field to avoid an allocation per grant.
+    /// Ports that request an output, one bit per port; a field, which avoids an allocation per
+    /// grant.
     pub(crate) requests: Vec<u64>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,
@@ -203,8 +204,8 @@ impl Simulation {
 // Blocked worms, for congestion trees (`docs/concepts/timing.md`).
 //
 // ```text
-//   input    its worm, from its header on ─► the output that it requests or holds, blocked if stopped
-//            worms behind that            ─► nothing
+//   input    its worm, from its header on   ─► the output that it requests or holds, blocked if stopped
+//            worms behind that worm         ─► nothing
 //   host     the worm that is being sent, the first of every queue ─► the host's channel
 // ```
 
@@ -235,8 +236,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the worm that an input serves or that waits at a host for pool space, and its next
-    /// channel.
+    /// Returns the worm that an input serves, or that waits at a host for pool space, and the next
+    /// channel of the worm.
     fn first_in(&self, channel: ChannelId, input: &Input) -> Option<(WormId, ChannelId)> {
         if self.is_waiting_at_host(channel) {
             return Some((input.worms().next()?, Fabric::reverse(channel)));

@@ -19,7 +19,7 @@ pub(crate) struct Worm {
     pub(crate) flits: u64,
     pub(crate) head_arrived: Option<Time>,
     pub(crate) index_expected: u64,
-    /// Index in `path` of the channel at whose end the head is read next.
+    /// Index in `path` of the channel at the end of which the head is read next.
     pub(crate) hops_read: usize,
     /// Index of the worm's first flit on that channel; earlier flits were stripped or dropped.
     pub(crate) lead: u64,

@@ -1,5 +1,5 @@
 //! Stages 2 and 3 of columns: routed heads make requests, and outputs grant lanes, as in
-//! [`crate::lanes::allocation`]. Heads are few, so they are handled one by one.
+//! [`crate::lanes::allocation`]. There are few heads, so they are handled one by one.
 
 use super::column::Column;
 use super::group::{Group, Head};

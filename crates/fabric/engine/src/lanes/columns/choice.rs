@@ -8,7 +8,8 @@ use gingham_net::{
     Decision, Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
 };
 
-/// Condition that rules out columns, with the responsible scenario keys and an explanation.
+/// Condition that rules out the column stepper, with the responsible scenario keys and an
+/// explanation.
 type Row = (bool, &'static [&'static str], &'static str);
 
 pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
@@ -31,7 +32,6 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 8] {
             "hosts select paths by the credits of their switch",
         ),
         (
-            // With a single lane, all VC allocators behave alike.
             plan.lanes.count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
             &["network.lanes.vc_allocator"],
             "network.lanes.vc_allocator is other than maximal",
@@ -106,8 +106,8 @@ fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     ]
 }
 
-/// Selects the column stepper if the instructions that it saves for the expected traffic exceed its
-/// fixed cost per tick.
+/// Selects the column stepper if it saves more instructions for the expected traffic than its fixed
+/// cost per tick.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
     let moves = moves(plan, lanes);
     if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
@@ -125,8 +125,8 @@ fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
 
-/// Returns the ratio of expected instructions, per-port stepper to columns; `None` if the
-/// difference is not worth a note.
+/// Returns how many times as many instructions the per-port stepper is expected to need as the
+/// column stepper; `None` if the run is short or the ratio small.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -141,30 +141,31 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_noted.then_some(factor.round() as u32)
 }
 
-/// Minimum ratio of expected instructions, per-port stepper to columns, for a note on slow
-/// stepping. The run must also need at least `LONG_RUN` instructions, which take some seconds.
+/// Ratio of expected instructions, per-port to column stepper, from which on users are warned of
+/// slow stepping. The run must also need at least `LONG_RUN` instructions, which take some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
-/// Instructions of the per-port stepper for each flit that leaves a switch; `COST_OF_HEAD` is the
-/// addition for each head. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with
-/// one-flit packets takes 1,368.
+/// Instructions that the per-port stepper needs for each flit that leaves a switch; each head needs
+/// `COST_OF_HEAD` more. The benchmark `lanes-mesh-8x8` needs 464 instructions per hop, and a mesh
+/// with one-flit packets 1,368.
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
 /// Largest delay, in ticks, that the column stepper supports, because its rings are scanned
-/// completely at the end of each section. With 65,535 cycles, a mesh of 256 switches took 9.1 s
-/// with columns and 1.0 s per port.
+/// completely at the end of each section. With a delay of 65,535 cycles, a mesh of 256 switches
+/// took 9.1 s with the column stepper and 1.0 s with the per-port stepper.
 const TICKS_AHEAD_MAX: u64 = 1_024;
 
-/// Instructions that columns save for each flit that leaves a switch. `benches/columns.py` measures
-/// the constants from here on with valgrind. They select the stepper that needs fewer instructions
-/// in 26 of its 27 scenarios; in the other scenario, columns take 3 % more.
+/// Instructions that the column stepper saves for each flit that leaves a switch.
+/// `benches/columns.py` measures this and the following constants with valgrind. They select the
+/// faster stepper in 26 of its 27 scenarios; in the other scenario, the column stepper needs 3 %
+/// more instructions.
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 
-/// Fixed instructions of the column stepper per tick and lane of a port; `COST_OF_PAIR` is per pair
-/// of ports.
+/// Fixed instructions of the column stepper per tick for each lane of a port; `COST_OF_PAIR` is for
+/// each pair of ports.
 const COST_OF_LANE: f64 = 92.0;
 const COST_OF_PAIR: f64 = 18.0;
 

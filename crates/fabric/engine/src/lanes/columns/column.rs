@@ -1,8 +1,9 @@
 //! Column: the ports with the same index at up to 64 switches, with one bit per switch.
 //!
 //! Invariants between ticks: `filled`, `credited` and `there` mark the nonzero counts. `full` marks
-//! output lanes filled to their depth or, if flits take their credits at the crossbar, without
-//! credits. `able` marks input lanes that have a flit and hold an output lane with free space.
+//! output lanes that are filled to their depth or, if flits take their credits at the crossbar,
+//! have no credits. `able` marks input lanes that have a flit and hold an output lane with free
+//! space.
 
 use super::count::Count;
 use super::group::{RADIX_MAX, Row};
@@ -27,10 +28,10 @@ pub(crate) struct Column<const L: usize> {
     /// Channels that sent a flit since the network last collected this set.
     pub(crate) active: u64,
     pub(crate) waits: u64,
-    /// Channels with a head that has no lane only for lack of credits.
+    /// Channels with a head that only a lack of credits keeps from being granted a lane.
     pub(crate) short: u64,
-    /// Channels whose flits did not cross only for lack of credits, if flits take their credits at
-    /// the crossbar.
+    /// Channels whose flits only a lack of credits keeps from crossing, if flits take their credits
+    /// at the crossbar.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes.
@@ -64,10 +65,10 @@ pub(crate) struct Cables {
     pub(crate) credit_offset: [u32; 64],
     pub(crate) latency: [u32; 64],
     pub(crate) flits: [u64; 64],
-    /// Sum of the send ticks of flits to switches; may wrap.
+    /// Sum of the ticks when flits to switches were sent; may wrap.
     pub(crate) starts: [u64; 64],
     pub(crate) departures: [u64; 64],
-    /// Sum of end ticks minus sum of start ticks of credit waits; may wrap.
+    /// Sum of end ticks minus sum of start ticks, over all credit waits; may wrap.
     pub(crate) waited: [u64; 64],
 }
 
@@ -82,7 +83,7 @@ impl Cables {
 #[derive(Clone, Debug)]
 pub(crate) struct Packets<const L: usize> {
     /// Number of the packet's flits that have yet to leave the input lane. `out` is the output lane
-    /// held by the input lane: column in the group times `L`, plus lane.
+    /// that the input lane holds: its column in the group times `L`, plus its lane.
     pub(crate) left: [[u32; 64]; L],
     pub(crate) out: [[u16; 64]; L],
     pub(crate) passing: [[u32; 64]; L],
@@ -162,8 +163,8 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Returns the channels with a flit in an output lane, or in front of an output lane that lacks
-    /// only credits.
+    /// Returns the channels with a flit in an output lane, or before an output lane that lacks only
+    /// credits.
     #[inline(always)]
     pub(crate) fn unsent(&self) -> u64 {
         let filled = self.filled.iter().fold(0, |any, lane| any | lane);

@@ -3,14 +3,14 @@
 //!
 //! ```text
 //!   switch      3 2 1 0
-//!   plane 0     1 0 1 1      one update increments, decrements or keeps each count:
-//!   plane 1     0 1 1 0      carry = more ^ less; each plane p: p ^= carry, and the carry goes on
-//!   plane 2     1 0 0 0      where p was 1 and goes up, or was 0 and goes down
+//!   plane 0     1 0 1 1      an update increments, decrements or keeps each count:
+//!   plane 1     0 1 1 0      carry = more ^ less; each plane p: p ^= carry; the carry goes on
+//!   plane 2     1 0 0 0      where p was 1 and the count rises, or p was 0 and it falls
 //!   count       5 2 3 1
 //! ```
 //!
-//! If a lane is deep, all lanes also have as many high planes as the deepest lane needs. High
-//! planes change only when a count reaches a multiple of 16 or drops below it.
+//! If any lane is deep, every lane has the high planes that the deepest lane needs. High planes
+//! change only when a count reaches a multiple of 16 or drops below it.
 //!
 //! Invariant: `beyond` marks the switches with a nonzero high plane.
 
@@ -47,8 +47,8 @@ impl<const L: usize> Count<L> {
         !self.high.is_empty()
     }
 
-    /// Increments the counts marked in `more` and decrements those in `less`; counts marked in both
-    /// are unchanged.
+    /// Increments the counts marked in `more` and decrements the counts marked in `less`, but keeps
+    /// counts that are marked in both.
     #[inline(always)]
     pub(crate) fn step<const DEEP: bool>(&mut self, more: &[u64; L], less: &[u64; L]) {
         let (mut carry, mut down) = ([0; L], [0; L]);
@@ -75,8 +75,8 @@ impl<const L: usize> Count<L> {
         any
     }
 
-    /// Returns the switches with equal counts in `self` and `other`, which must have equally many
-    /// planes.
+    /// Returns the switches with equal counts in `self` and `other`, which must have the same
+    /// number of planes.
     #[inline(always)]
     pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {
         debug_assert_eq!(self.high.len(), other.high.len(), "counts are of the same lanes");
@@ -109,8 +109,8 @@ impl<const L: usize> Count<L> {
     }
 }
 
-/// Adds `carry` to the planes, or subtracts it where `down` is set; leaves the overflow of the last
-/// plane in `carry`.
+/// Adds `carry` to the planes, or subtracts it where `down` is set, and leaves the overflow of the
+/// last plane in `carry`.
 #[inline(always)]
 fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u64; L]) {
     for plane in planes {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Compares counts with plain integers while they pass through their whole range and back.
+    /// Compares counts with plain integers over their whole range, up and down.
     fn assert_counts_match_plain_integers(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);

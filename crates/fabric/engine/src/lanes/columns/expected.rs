@@ -10,7 +10,7 @@ use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Moves {
     pub(super) flits: f64,
-    /// Number of head flits, which are included in `flits`.
+    /// Number of head flits, which are also counted in `flits`.
     pub(super) heads: f64,
 }
 
@@ -63,7 +63,8 @@ fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
     (payload_bytes / f64::from(longest)).ceil().max(1.0)
 }
 
-/// Returns the messages per tick of a source that does not reply; infinite for unlimited traffic.
+/// Returns the messages per tick of a source that does not send replies; infinite for unlimited
+/// traffic.
 #[expect(clippy::cast_precision_loss, reason = "ticks and messages are far fewer than 2^52")]
 fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -81,14 +82,13 @@ fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     }
 }
 
-/// Returns the messages per tick of each host of a replying class, without replies to replies.
+/// Returns the messages per tick of each host of a replying class, except replies to replies.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f64> {
     let sources = &plan.classes[class.index()].sources;
     let replies = sources.first()?.replies()?;
     let asking = &plan.classes[replies.to.index()].sources;
     let asks = asking.iter().filter(|source| source.replies().is_none());
-    // A source with unlimited traffic still sends at most one flit per tick.
     let of_one = |source: &SourcePlan| {
         messages(plan, lanes, source).min(1.0 / packet_flits(lanes, payload_mean_bytes(source)))
     };
@@ -99,7 +99,7 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     source.payload_mean_bytes().max(1.0)
 }
 
-/// Returns the mean number of switches on a path from a sample of sources to all hosts.
+/// Returns the mean number of switches on the paths from a sample of sources to all hosts.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
     // No path leads to port 0 of a switch.

@@ -2,18 +2,19 @@
 //! iterative allocator of [`crate::lanes::crossbar`].
 //!
 //! ```text
-//!   requested   input 0:  output 0 1 2 ...     a bit a switch: a lane of the input can send to the output
-//!   turn        input 0:  output 0 1 2 ...     the input follows the last one matched with the output
-//!   a round     each output grants the first input in turn; each input accepts one lane of the outputs that granted it
+//!   requested   input 0:  output 0 1 2 ...     one bit per switch: a lane of the input can send to the output
+//!   turn        input 0:  output 0 1 2 ...     the input comes after the last input matched with the output
+//!   iteration   each output grants the first input in turn; each input accepts one lane of the outputs that granted it
 //! ```
 //!
-//! Another iteration is needed only if an input received two grants: otherwise all grants were
+//! Another iteration is needed only if an input received two grants. Otherwise all grants were
 //! accepted, and every output with requests is matched. Allocators that accept outputs by round
-//! robin ([`Allocator`]) differ in the grant that an input accepts, in the number of iterations,
-//! and in pointers, which may move only after the first iteration. With input-first allocators,
-//! each input requests only one output.
+//! robin ([`Allocator`]) differ in the accepted grant, in the number of iterations, and in pointers
+//! that may move only after the first iteration. With input-first allocators, each input requests
+//! only one output.
 //!
-//! Invariant: `towards` marks, for each lane that holds an output lane, the output of that lane.
+//! Invariant: for each lane that holds an output lane, `towards` marks the output of that output
+//! lane.
 
 use super::column::Column;
 use super::turn::{first_in_turn, move_on, round_robin};
@@ -27,7 +28,7 @@ pub(crate) type Row = [u64; RADIX_MAX];
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
-    /// Switches with a flit that crossed in this tick, for each output and lane.
+    /// Switches where a flit crossed in this tick, for each output and lane.
     pub(crate) put: [[u64; L]; RADIX_MAX],
     pub(crate) heads: Heads<L>,
 }
@@ -72,8 +73,8 @@ impl<const L: usize> Heads<L> {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     turn: Row,
-    /// Round-robin pointer over outputs: the outputs after the last matched output, if inputs
-    /// select outputs by round robin.
+    /// Round-robin pointer over outputs, if inputs select outputs by round robin: the outputs after
+    /// the last matched output.
     outputs_after: Row,
     requested: Row,
     matched: Row,
@@ -201,7 +202,7 @@ impl<const L: usize> Group<L> {
 }
 
 impl Input {
-    /// Accepts the grant of one output for a lane, and removes all other grants. Returns the
+    /// Accepts one grant for a lane of the input, and removes all other grants. Returns the
     /// switches with more than one grant.
     #[inline(always)]
     fn accept<const N: usize, const L: usize>(
@@ -247,7 +248,7 @@ impl Input {
     }
 }
 
-/// Returns the bits that are set in more than one word. Each step halves the list, so that wide
+/// Returns the bits that are set in more than one word. Each step halves the list, which lets wide
 /// registers combine several words at once.
 #[inline(always)]
 fn several<const N: usize>(words: &[u64; N]) -> u64 {

@@ -1,9 +1,9 @@
-//! Precomputed paths of host pairs, with two bytes per hop: the only routing data that switches
-//! need for heads.
+//! Precomputed paths of host pairs, with two bytes per hop: all routing data that switches need for
+//! heads.
 //!
 //! ```text
-//!   first   by pair    7                          index of the first hop, once a packet of the pair was routed
-//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     output, by its column in the group, and permitted lanes
+//!   first   per pair    7                          index of the first hop, once a packet of the pair was routed
+//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     output (its column in the group) and permitted lanes
 //! ```
 //!
 //! A worm that arrives at a lane carries the index of its next hop (`Coming::hop`). Its position is
@@ -59,7 +59,8 @@ impl Paths {
         })
     }
 
-    /// Returns the request of a routed head, and the requested output as its column in the group.
+    /// Returns the request of a routed head, and the requested output, as a column number in the
+    /// group.
     #[inline(always)]
     pub(crate) fn head(
         &mut self,

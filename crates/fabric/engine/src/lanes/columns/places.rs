@@ -1,15 +1,15 @@
 //! Positions of switch ports in the columns.
 //!
 //! ```text
-//!   group     up to 64 switches of similar radix; a switch is a bit
-//!   column    equally numbered ports of all switches of a group
-//!   place     column and bit, as one number
+//!   group     up to 64 switches of similar radix, one bit per switch
+//!   column    ports with the same number at all switches of a group
+//!   place     column and bit, combined into one number
 //! ```
 //!
-//! If the port numbers of the fabric fit into as many columns as the switches have ports, a port's
-//! number selects its column. In a mesh, even at the edges, all ports of one direction then form a
-//! column, and all cables of a column connect switches at the same distance in bits (`wires`).
-//! Otherwise the ports of a switch are numbered consecutively.
+//! If the fabric's port numbers fit into the columns of the group, a port's number selects its
+//! column. In a mesh, even at the edges, all ports of one direction then form a column, and all
+//! cables of a column connect switches at the same distance in bits (`wires`). Otherwise the ports
+//! of a switch are numbered consecutively.
 //!
 //! Invariants: all ports of a switch have the same bit; their columns ascend with their numbers.
 
@@ -65,8 +65,8 @@ impl Places {
         places
     }
 
-    /// Adds a group of switches, each given by its number of ports and its first port. `number`
-    /// returns the number of a port in the fabric.
+    /// Adds a group of switches, each given as its number of ports and its first port. `number`
+    /// returns a port's number in the fabric.
     fn add_group(&mut self, switches: &mut [(usize, usize)], number: impl Fn(usize) -> usize) {
         let first = self.columns();
         let radix = switches.last().map_or(0, |(span, _)| *span);

@@ -2,12 +2,12 @@
 //! [`crate::lanes::requests`], for 64 switches side by side.
 //!
 //! ```text
-//!   asker      input * L + lane of a switch, 64 of them a word      words[0][switch]    1 where its head requests the output
-//!   free       [switch]  lanes without a holder                     holders[lane][switch]    holders of the others
+//!   asker      input * L + lane, at one switch; 64 askers per word      words[0][switch]    1 if the asker's head requests the output
+//!   free       [switch]   lanes without a holder                        holders[lane][switch]    holders of all other lanes
 //! ```
 //!
 //! Invariants: `requested` marks the switches with a nonzero word; every lane is either free or has
-//! a holder; lanes that a port does not have are free.
+//! a holder; lanes that a port does not have are always free.
 
 use super::group::{Head, Heads, RADIX_MAX};
 use crate::bits::members;
@@ -23,7 +23,7 @@ const LEVELS: usize = Priority::LEVELS as usize;
 pub(crate) struct Requests<const L: usize> {
     words: [[u64; 64]; WORDS_MAX],
     pub(crate) requested: u64,
-    /// Switches with a change since the port last granted all lanes that it could grant.
+    /// Switches with a change since their port last granted every grantable lane.
     pub(crate) changed: u64,
     /// Round-robin pointer of each level: the requester after the last winner.
     pointers: [[u16; 64]; LEVELS],
@@ -65,9 +65,9 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Grants a lane by round robin to a requester of the highest level that could use a free lane.
-    /// The lane is also selected by round robin, among the lanes that `can_be_given` permits for
-    /// the head. With `PLAIN`, heads have no levels.
+    /// Grants a free lane to a requester, selected by round robin among those of the highest level
+    /// that could use a free lane. Among the lanes that `can_be_given` permits for the head, the
+    /// lane is also selected by round robin. With `PLAIN`, heads have no levels.
     #[inline(always)]
     pub(crate) fn grant<const PLAIN: bool>(
         &mut self,
@@ -90,7 +90,7 @@ impl<const L: usize> Requests<L> {
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        // After the last input's requests, the search wraps around to the first input.
+        // After the requests of the last input, the search wraps around to the first input.
         self.pointers[usize::from(level) % LEVELS][bit & 63] =
             narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
@@ -223,7 +223,8 @@ mod tests {
             requests.insert(asker, 0);
         }
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((1, 0)));
-        // The other head of the higher level may use no other lane.
+        // The only lane of the other head with level 1 is held, so the head with level 0 is granted
+        // lane 1.
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((0, 1)));
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), None);
     }

@@ -5,7 +5,7 @@
 //!   slot of tick t     column 0: lane 0 1 2 3   column 1: lane 0 1 2 3  ...  then words of host ports
 //! ```
 //!
-//! The number of slots and the words per slot are powers of two, so that a single number
+//! The number of slots and the words per slot are powers of two, so that one number
 //! ([`Ring::offset`]) represents a distance in ticks and columns.
 //!
 //! Invariant: no entry is scheduled further ahead than the length of the ring.

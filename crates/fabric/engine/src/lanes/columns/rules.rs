@@ -1,4 +1,4 @@
-//! Rules of router variants for the column stepper, and output lanes that can be granted.
+//! Rules of router variants for the column stepper, and the output lanes that can be granted.
 
 use super::column::Column;
 use crate::lanes::layout::LANES;
@@ -32,8 +32,7 @@ impl Rules {
     }
 
     /// Returns, for each free lane of an output, the length in flits of the longest packet that can
-    /// be granted the lane. Only flits in the output lane still need credits because all other
-    /// flits of earlier packets have left.
+    /// be granted the lane. Of earlier packets, only flits in the output lane still need credits.
     pub(crate) fn most_flits<const L: usize>(&self, column: &Column<L>, bit: usize) -> [u32; L] {
         let to_host = column.to_host >> bit & 1 == 1;
         std::array::from_fn(|lane| {

@@ -34,7 +34,7 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) places: Places,
     pub(crate) arch: Arch,
     /// Flits on their way, one word per column and lane. `credits` also has words for host ports,
-    /// one per 64 ports and lane.
+    /// one word per 64 ports and lane.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
     pub(crate) routing: Ring,
@@ -137,7 +137,6 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Returns the ring slot for heads that reach the front of their lane at `tick`.
     #[inline(always)]
     pub(crate) fn routed_at(&mut self, tick: u64) -> Slot<'_> {
         self.routing.at(tick + 1 + self.routing_cycles)
@@ -160,8 +159,8 @@ impl<const L: usize> Table<L> {
         Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
-    /// Returns whether `short_at_crossbar` is up to date, apart from flits that arrived since;
-    /// always true unless flits take their credits at the crossbar.
+    /// Returns whether `short_at_crossbar` is up to date, apart from flits that have arrived since.
+    /// Always true unless flits take their credits at the crossbar.
     fn is_short_known(&self) -> bool {
         let is_known = |&Span { first, radix }: &Span| {
             let columns = &self.columns[first..first + radix];
@@ -183,7 +182,7 @@ impl<const L: usize> Table<L> {
 }
 
 impl<const L: usize> Stepper for Table<L> {
-    /// Receives only the credits of hosts. Credits of switches are received in the next stage.
+    /// Receives only the credits of hosts; the next stage receives the credits of switches.
     fn receive_credits(&mut self, network: &mut Network, tick: u64) {
         self.receive_host_credits(&mut network.links, tick);
     }

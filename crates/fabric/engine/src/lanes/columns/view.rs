@@ -46,7 +46,7 @@ impl<const L: usize> View for Table<L> {
         arrivals
     }
 
-    /// Computes the occupancy. Arrivals are the flits sent minus the flits in flight.
+    /// Computes the occupancy. Arrivals are the sent flits minus the flits in flight.
     fn occupancy(&self, network: &Network, port: usize, arrivals: &[u64]) -> u64 {
         let Place { column, bit } = self.places.of_port(port).expect("a switch port has a place");
         let departures = self.columns[column].cables.departures[bit];
@@ -181,8 +181,8 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Returns the lane with the given `number` in its group (column times `L`, plus lane).
-    /// `column` is any column of the group.
+    /// Returns the lane with `number` in its group (column times `L`, plus lane). `column` is any
+    /// column of the group.
     fn lane_in_group(&self, column: usize, number: usize, bit: usize) -> usize {
         let first = self.places.spans[self.places.group_of(column)].first;
         self.places.port(first + number / L, bit) << SHIFT | (number % L)

@@ -1,18 +1,18 @@
 //! Parallel cables from one column to another. Whole words of their flits and credits move at once.
 //!
 //! ```text
-//!   column 1, +x    . 1 1 0 1 . . .        the switches at the other end are one bit further:
+//!   column 1, +x    . 1 1 0 1 . . .        the peer of each switch is one bit further:
 //!                    \ \ \ \              one rotation moves all flits of a lane, and the
 //!   column 0, -x    1 1 0 1 . . . .        opposite rotation their credits
 //! ```
 //!
-//! Cables form a wire if enough of them lead to one column, at the same distance in bits and with
+//! Cables form a wire if enough of them lead to one column at the same distance in bits and with
 //! the same delay. All other cables are handled one by one.
 
 use super::column::Column;
 use crate::bits::members;
 
-/// Minimum number of cables that make a rotation in every tick worthwhile.
+/// Minimum number of cables in a wire, below which a rotation in every tick costs too much.
 const CABLES_MIN: u32 = 12;
 
 #[derive(Clone, Copy, Debug)]

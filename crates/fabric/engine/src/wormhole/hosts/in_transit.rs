@@ -6,10 +6,10 @@
 //!   host's channel   ◄── the worm that became ready first, else the adapter ◄──────────────── (ready) ◄─────────┘
 //! ```
 //!
-//! [`gingham_net::InTransitHost`] decides on space and order. The channel into the host feeds a
-//! worm that is re-injected before its tail has arrived, as a switch input feeds an output. A worm
-//! that has arrived whole is sent like the host's own worms. `docs/concepts/timing.md` defines the
-//! times.
+//! [`gingham_net::InTransitHost`] decides on space and order. While a worm is re-injected before
+//! its tail has arrived, the channel into the host feeds it, as a switch input feeds an output. A
+//! worm that has arrived completely is sent like the host's own worms. `docs/concepts/timing.md`
+//! defines the times.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -20,7 +20,7 @@ use gingham_net::Notice;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Hosts {
-    /// Returns the length of the in-transit mark, which the host strips, in flits.
+    /// Returns the length, in flits, of the in-transit mark that the host strips.
     fn mark(&self) -> u64 {
         u64::from(self.wormhole.mark_bytes)
     }
@@ -34,7 +34,7 @@ impl Hosts {
         }
     }
 
-    /// Admits a worm. Returns false if the pool has no space and the sender must be stopped.
+    /// Admits a worm. Returns false if the pool is full and the sender must be stopped.
     pub(super) fn take_in(
         &mut self,
         network: &mut Network,

@@ -1,5 +1,5 @@
-//! Port of a host that stops its sender when the pool is full. The port reads heads one after the
-//! other. A worm leaves the port if it ends at this host, or once it has space in the pool.
+//! Port of a host that stops its sender while the pool is full. The port reads one head at a time.
+//! A worm leaves the port if it ends at this host, or once the pool has space for it.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -19,7 +19,7 @@ impl Hosts {
             && worm.flits == 1
             && self.ends_here(&network.worms, channel, worm)
         {
-            // A worm of a single flit is consumed once that flit has arrived; longer worms are read
+            // A worm of one flit is consumed when that flit has arrived; longer worms are read
             // before their tails arrive.
             self.read_port(network, channel);
         }
@@ -49,8 +49,8 @@ impl Hosts {
         }
     }
 
-    /// Removes the flits of the first worm that gathered in the port. Returns whether the worm is
-    /// complete.
+    /// Removes the first worm's flits that have gathered in the port. Returns whether they complete
+    /// the worm.
     fn open_port(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) -> bool {
         let is_whole = network.links.open_port(channel, worm, network.clock.now());
         if is_whole {

@@ -1,20 +1,20 @@
 //! Flow: schedules a worm's flits as far ahead as possible, and revokes predictions that fail.
 //!
-//! A host has the whole worm. An output has only the flits that have arrived or that the feeding
-//! channel is scheduled to deliver.
+//! A host can send all flits of its worm. An output can send only flits that have arrived or that
+//! the feeding channel is scheduled to deliver.
 //!
 //! ```text
 //!   arrivals      |  |  |  |           |  |  |
-//!   departures          |  |  |  |     |  |  |       each at the later of its arrival and the
-//!                       └ from ready   └ starved     end of the flit before it
+//!   departures          |  |  |  |     |  |  |       each flit starts at its arrival, or at
+//!                       └ from ready   └ starved     the end of the previous flit if later
 //! ```
 //!
 //! Flits scheduled in the future are predictions: [`Links::cut`] revokes them if a STOP, a control
 //! flit or a gap at the feeding channel intervenes. Scheduling and cuts continue along the worm's
 //! path because flits that start on one channel arrive at the next.
 //!
-//! Invariant: a change at `now` alters starts at or after `now` on its own channel, and arrivals
-//! only after `now` on the next.
+//! Invariant: a change at `now` alters flit starts on its own channel only at or after `now`, and
+//! arrivals at the next channel only after `now`.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -63,15 +63,15 @@ impl Links {
         let waits_for_head = |input: &Input| {
             input.head == Head::Idle && input.next().is_some_and(|next| next.first >= begin)
         };
-        // A worm with a head that has yet to arrive changes nothing before it is read.
+        // A worm changes nothing until its head has arrived and is read.
         if !self.inputs[channel.index()].as_ref().is_some_and(waits_for_head) {
             self.note_change(channel);
         }
         true
     }
 
-    /// Schedules the release for the tail's departure, if known. A release that comes too early
-    /// reschedules itself, which saves events for worms that are stopped often.
+    /// Schedules a release event for the departure of the tail, if known. An event that is too
+    /// early reschedules itself, which saves events for worms that are stopped often.
     pub(super) fn schedule_release(&mut self, clock: &mut Clock, channel: ChannelId) {
         let sender = &mut self.senders[channel.index()];
         let Some(left) = sender.next_release() else { return };
@@ -84,8 +84,8 @@ impl Links {
         }
     }
 
-    /// Revokes the flits that start at or after `time`, and later flits that depend on them.
-    /// Returns false if there were none.
+    /// Revokes the flits that start at or after `time`, and all flits that depend on them. Returns
+    /// false if no flit was revoked.
     pub(super) fn cut(&mut self, channel: ChannelId, time: u64) -> bool {
         let is_cut = self.senders[channel.index()].cut_from(time);
         if is_cut {

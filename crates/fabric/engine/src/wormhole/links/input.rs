@@ -15,17 +15,16 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
-    /// No header is being processed.
     Idle,
     /// The header is being decoded.
     Routing { output: ChannelId },
-    /// The worm requests this output.
+    /// The worm requests `output`.
     Waiting { output: ChannelId },
     /// The worm holds an output and feeds it.
     Connected,
-    /// At a host: the worm waits for space in the pool; its head was read at `read_at` (ps).
+    /// At a host: the worm waits for pool space; its head was read at `read_at` (ps).
     Full { read_at: u64 },
-    /// At a host: flits leave the port as they arrive.
+    /// At a host: flits leave the port when they arrive.
     Open,
 }
 
@@ -38,7 +37,7 @@ pub(crate) enum End {
     Host,
 }
 
-/// Input state; times in ps.
+/// State of an input; times in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(super) slack: SlackBuffer,
@@ -46,10 +45,10 @@ pub(crate) struct Input {
     pub(super) head: Head,
     pub(super) current: Option<Incoming>,
     pub(super) incoming: VecDeque<Incoming>,
-    /// Number of flits that have left the buffer, without flits of the current connection.
+    /// Number of flits that have left the buffer, excluding flits of the current connection.
     pub(super) taken: u64,
-    /// Sum of the departure times of the `taken` flits; during a connection, minus all earlier
-    /// starts on the connected output.
+    /// Sum of the departure times of the `taken` flits, minus, during a connection, the sum of all
+    /// earlier start times on the connected output.
     pub(super) taken_sum: i128,
     pub(super) wants_stop: bool,
     pub(super) announced_stop: bool,
@@ -106,8 +105,8 @@ impl Input {
         output
     }
 
-    /// Frees the input after a worm. Flits before number `taken` have left, and `sum` is added to
-    /// the sum of departure times.
+    /// Frees the input after a worm. All flits before number `taken` have left; `sum` is added to
+    /// the sum of their departure times.
     pub(super) fn close(&mut self, taken: u64, sum: i128) {
         self.taken = taken;
         self.taken_sum += sum;
@@ -119,7 +118,7 @@ impl Input {
         self.wants_stop != self.announced_stop
     }
 
-    /// Returns whether a fill level requires STOP, with the hysteresis between the two thresholds.
+    /// Returns whether STOP is required. Between the two thresholds, the current state is kept.
     pub(super) fn judges_stop(&self, fill: u64) -> bool {
         if fill > u64::from(self.slack.stop) {
             true

@@ -1,6 +1,6 @@
 //! Predictions of when the fill level of an input crosses its STOP or GO threshold.
 //!
-//! An input that changed is evaluated only once at any given time, before the last phase.
+//! A changed input is evaluated once, before the last phase of the current time.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -44,7 +44,8 @@ impl Links {
             return;
         }
         let gone = self.gone(channel, now);
-        // If all flits together do not exceed the STOP threshold, the fill level cannot cross it.
+        // If all present and scheduled flits together do not exceed the STOP threshold, the fill
+        // level cannot cross it.
         if !input.wants_stop && sender.schedule.end() - gone <= u64::from(input.slack.stop) {
             return;
         }
@@ -56,7 +57,7 @@ impl Links {
         };
         let Some(time) = crossing else { return };
         // While a STOP is on its way, the predictions still include flits that the STOP will
-        // prevent, so crossings after its arrival need no event.
+        // prevent, so crossings after the arrival of the STOP need no event.
         let stop_arrives = now + sender.latency + 2 * sender.flit;
         if input.wants_stop && sender.stopped_since.is_none() && time > stop_arrives {
             return;
@@ -67,8 +68,8 @@ impl Links {
     }
 
     /// Returns true only if the fill level stays at or below the STOP threshold: one worm streams
-    /// through, and its departures are one run at least as fast as its arrivals. No flit then waits
-    /// longer than the run's first flit.
+    /// through, and its departures form one run at least as fast as its arrivals. Then no flit
+    /// waits longer than the first flit of the run.
     fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
         let Some(output) = sender.feeds else { return false };
         let output = &self.senders[output.index()];
@@ -79,7 +80,7 @@ impl Links {
         };
         let first_leaving = leaving.first.max(output.worm_first);
         let first = input.taken + (first_leaving - output.worm_first);
-        // The worm's flits before this run have left, or there are none.
+        // All earlier flits of the worm, if any, have left.
         let is_alone = leaving.time <= now || leaving.first <= output.worm_first;
         let is_begun = leaving.end() > output.worm_first;
         let is_slower = arriving.first <= first && arriving.period >= leaving.period;
@@ -92,8 +93,8 @@ impl Links {
         together.is_some_and(|together| wait <= together * arriving.period)
     }
 
-    /// Returns when the fill level exceeds the STOP threshold or, if STOP is wanted, falls below
-    /// the GO threshold.
+    /// Returns the time when the fill level rises above the STOP threshold or, if STOP is wanted,
+    /// falls below the GO threshold.
     fn next_crossing(
         &self,
         channel: ChannelId,
@@ -125,7 +126,7 @@ impl Links {
 }
 
 /// Returns true only if the fill level never rises by more than `room`: one worm streams through,
-/// and its arrivals are no faster than its departures.
+/// and its departures are at least as fast as its arrivals.
 fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> bool {
     let (Some(arriving), Some(leaving)) = (arrivals.only(), departures.only()) else {
         return false;

@@ -1,11 +1,11 @@
 //! Channels into hosts, and ports of hosts that stop their senders when the pool is full.
 //!
-//! Flits that arrive while a port is open leave it at once: they are consumed or moved to the pool.
+//! While a port is open, arriving flits leave it at once: they are consumed or moved to the pool.
 //! Flits that gathered earlier leave together when the port opens.
 //!
-//! Invariants: only the worm read last may have left the port in part; the channel into an
-//! in-transit host keeps the runs of all flits that have not arrived, and of the worm that is
-//! arriving or being re-injected.
+//! Invariants: only part of a worm may have left the port, and only if that worm was read last; the
+//! channel into an in-transit host keeps the runs of all flits that have not arrived, and of the
+//! worm that is arriving or being re-injected.
 
 use super::Links;
 use super::ejection::Ejection;
@@ -32,8 +32,8 @@ impl Links {
         (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
     }
 
-    /// Returns whether a worm's tail has arrived. On a cable without delay the arrival was only
-    /// predicted, and the release follows in a later phase of the same time.
+    /// Returns whether a worm's tail has arrived. On a cable without delay, the event only
+    /// predicted the arrival, and the release follows in a later phase of the same time.
     pub(crate) fn tail_at_host(
         &mut self,
         worms: &mut Worms,
@@ -53,8 +53,8 @@ impl Links {
         true
     }
 
-    /// Handles the departure of a worm into a host without a port. Returns when the tail arrives,
-    /// in ps, if the worm is in transit.
+    /// Handles the departure of a worm into a host without a port. Returns the arrival time of its
+    /// tail, in ps, if the worm is in transit.
     pub(crate) fn leave_for_host(
         &mut self,
         clock: &mut Clock,
@@ -105,8 +105,8 @@ impl Links {
         self.ejection_mut(channel).latest = Some(worm);
     }
 
-    /// Prepares the re-injection of a worm on `own`, from flit number `first` of the incoming
-    /// channel on. The incoming channel feeds `own` if part of the worm is still to arrive.
+    /// Prepares the re-injection of a worm on channel `own`, from flit number `first` of the
+    /// incoming channel on. The incoming channel feeds `own` if part of the worm has yet to arrive.
     pub(crate) fn feed_on(&mut self, own: ChannelId, worm: Incoming, first: u64, now: u64) {
         let arriving = Fabric::reverse(own);
         if worm.first + worm.flits > self.arrived(arriving, now) {
@@ -151,7 +151,7 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Returns the waiting worm, and the time when its head was read, in ps.
+    /// Returns the worm that waits for pool space, and the time when its head was read, in ps.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };

@@ -1,8 +1,8 @@
 //! Sending end of a channel, with the schedule of its flits.
 //!
 //! ```text
-//!   sender ── schedule: starts of flits ──►  + flit + delay = arrivals ──► input ──► the next sender
-//!     worm, left                                                    fill = arrived - taken
+//!   sender ── schedule: flit starts ──►  + flit time + delay = arrivals ──► input ──► next sender
+//!     worm, left                                                     fill = arrived - taken
 //! ```
 //!
 //! A switch output and an in-transit host that re-injects a worm are both fed by another channel.
@@ -22,7 +22,7 @@ use gingham_topology::ChannelId;
 pub(crate) struct Left {
     pub(crate) worm: WormId,
     pub(crate) flits: u64,
-    /// Feeding channel, if the worm was sent while still arriving.
+    /// Feeding channel, if the worm was sent before all of it had arrived.
     pub(crate) feeder: Option<ChannelId>,
     pub(crate) sum: i128,
 }
@@ -38,7 +38,7 @@ pub(super) struct Sender {
     /// Sequence number of the worm's first flit on this channel.
     pub(super) worm_first: u64,
     left: u64,
-    /// Channel that still delivers the worm while it is sent.
+    /// Channel that still delivers the worm while it is being sent.
     pub(super) feeder: Option<ChannelId>,
     /// Sequence number, on the feeding channel, of the worm's first flit.
     pub(super) feeder_first: u64,
@@ -47,8 +47,8 @@ pub(super) struct Sender {
     pub(super) ready: u64,
     /// Whether the worm is in transit at the host at the end of the channel.
     pub(super) in_transit: bool,
-    /// Whether the worm was delivered; on a cable without delay, this precedes the release at the
-    /// same time.
+    /// Whether the worm was delivered; on a cable without delay, the delivery precedes the release
+    /// at the same time.
     pub(super) delivered: bool,
     control_until: u64,
     pub(super) stopped_since: Option<u64>,
@@ -93,8 +93,8 @@ impl Sender {
         self.schedule.last_start().is_none_or(|start| start + self.latency < time)
     }
 
-    /// Returns the time until which the channel is occupied by control flits, and by data flits
-    /// that start at or before `time`.
+    /// Returns when the channel becomes idle after its control flits and the data flits that start
+    /// at or before `time`.
     pub(super) fn busy_until(&self, time: u64) -> u64 {
         let data = self.schedule.last_start_by(time).map_or(0, |start| start + self.flit);
         data.max(self.control_until)
@@ -110,8 +110,8 @@ impl Sender {
         self.worm.is_some() && self.left == 0 && left == Some(now)
     }
 
-    /// Assigns the channel to a worm, whose first flit may start at `ready`. Returns the number of
-    /// that flit.
+    /// Assigns the channel to a worm whose first flit may start at `ready`. Returns the sequence
+    /// number of that flit.
     pub(super) fn begin(&mut self, worm: &Incoming, ready: u64) -> u64 {
         self.worm = Some(worm.worm);
         self.worm_first = self.schedule.end();
@@ -123,7 +123,7 @@ impl Sender {
         (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
-    /// Returns when the tail leaves, if known, unless an earlier release is scheduled.
+    /// Returns when the tail leaves, if known and if no earlier release is scheduled.
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;
@@ -158,8 +158,8 @@ impl Sender {
         self.left = 0;
     }
 
-    /// Schedules the departure of each flit at the later of its arrival and the end of the previous
-    /// flit.
+    /// Schedules the start of each flit at its arrival, or at the end of the previous flit if that
+    /// is later.
     pub(super) fn schedule_from(&mut self, feeder: &Self, now: u64) {
         let mut start = self.next_start(now);
         let first = self.feeder_first + (self.schedule.end() - self.worm_first);
@@ -178,7 +178,7 @@ impl Sender {
         }
     }
 
-    /// Revokes all flits that start at or after `time`. Returns false if there were none.
+    /// Revokes all flits that start at or after `time`. Returns false if no flit was revoked.
     pub(super) fn cut_from(&mut self, time: u64) -> bool {
         let count = self.schedule.cut_from(time);
         self.left += count;
@@ -217,8 +217,8 @@ impl Sender {
     }
 }
 
-/// Returns the departures (start, period, count) that follow from a piece of arrivals, on an output
-/// that is free at `start`.
+/// Returns the departures (start, period, count) of equally spaced arrivals, on an output that is
+/// free at `start`.
 fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {
@@ -228,7 +228,7 @@ fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) 
     if piece.period <= flit {
         return (start, flit, count);
     }
-    // The output is faster than the arrivals and catches up.
+    // The output is faster than the arrivals and catches up with them.
     let behind = (start - piece.time) / (piece.period - flit);
     (start, flit, count.min(behind + 1))
 }

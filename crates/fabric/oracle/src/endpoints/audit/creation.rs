@@ -1,4 +1,4 @@
-//! Creation of messages: policing, flow, lane, post and queue (timing.md, a host, and posting).
+//! Creation of messages: policing, flow, lane, posting and queue (timing.md, a host, and posting).
 
 use super::Audit;
 use crate::endpoints::message::{Message, MessageIndex};
@@ -30,8 +30,8 @@ impl Audit {
         draft.unwrap_or_else(|| panic!("audit: source {source} has a message at {:?}", self.now))
     }
 
-    /// Handles a started packet. After the first packet of a message, a backlogged class without
-    /// credits creates its next message.
+    /// Handles the start of a packet. After the first packet of a message, a backlogged class that
+    /// needs no credits creates its next message.
     pub(super) fn began(&mut self, endpoint: EndpointId, packet: &Packet) {
         let post = &self.plan.classes[packet.class.index()].post;
         let is_exempt = self.posting.is_empty() || post.credits == Credits::Exempt;
@@ -97,7 +97,7 @@ impl Audit {
         self.carry_out_effects(endpoint);
     }
 
-    /// Returns the class that a new message is sent in; `None` if the message is dropped.
+    /// Returns the class in which a new message is sent; `None` if the message is dropped.
     fn policed(&mut self, endpoint: EndpointId, class: ClassId, bytes: u32) -> Option<ClassId> {
         let policing = self.plan.classes[class.index()].policing.as_ref();
         let excess = policing.map_or(Excess::Delay, |policing| policing.excess);
@@ -147,7 +147,7 @@ impl Audit {
         host.queues[queue].happened(self.number, self.now, What::Queued);
     }
 
-    /// Carries out effects in order. Effects of messages created in the meantime come last.
+    /// Carries out effects in order, and finally the effects of messages created in the meantime.
     pub(super) fn carry_out_effects(&mut self, endpoint: EndpointId) {
         let place = endpoint.index();
         if std::mem::replace(&mut self.posting[place].is_carrying, true) {
@@ -186,14 +186,13 @@ impl Audit {
     }
 }
 
-/// Returns whether packets of a class may wait even though the link is free (timing.md, flows).
 fn is_controlled(class: &ClassPlan) -> bool {
     let delays = class.policing.as_ref().is_some_and(|of| of.excess == Excess::Delay);
     class.window.is_some() || class.rate_limit.is_some() || delays
 }
 
-/// Returns whether flows of a class are distinguished: the class is controlled, is posted by flow,
-/// has measured or followed flows or streams, or receives demoted streams.
+/// Returns whether the flows of a class are distinguished: the class is controlled, is posted by
+/// flow, has measured or followed flows or streams, or receives demoted streams.
 fn is_tracked(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[id.index()];
     let has_streams = |of: &ClassPlan| of.sources.iter().any(|source| source.stream().is_some());

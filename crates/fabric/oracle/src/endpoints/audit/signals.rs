@@ -7,7 +7,8 @@ use gingham_net::{ClassId, Content, MessageSlot, Packet, Signal, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Audit {
-    /// Returns whether a stream is not yet admitted. Its first message triggers the request.
+    /// Returns whether a stream is not yet admitted. The first message of a stream requests its
+    /// admission.
     pub(super) fn is_held_back(&mut self, source: usize) -> bool {
         let of = &self.sources[source];
         let (class, endpoint) = (of.class(), of.endpoint());
@@ -59,7 +60,8 @@ impl Audit {
         }
     }
 
-    /// Handles a signal at its destination: port 0 of a switch returns the signal, a host obeys it.
+    /// Handles a signal at its destination. Port 0 of a switch returns the signal, and a host obeys
+    /// it.
     pub(super) fn signal_received(&mut self, signal: Signal, packet: &Packet) {
         let (here, class) = (packet.destination, packet.class);
         if self.plan.fabric.is_port_0(here) {
@@ -85,7 +87,7 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// Starts an admitted stream. The wait for admission delays all its messages equally.
+    /// Starts an admitted stream. The wait for admission delays all messages of the stream equally.
     fn begin_stream(&mut self, source: usize) {
         self.sources[source].resume(self.now);
         while self.sources[source].next_at() == Some(self.now) {
@@ -110,8 +112,8 @@ impl Audit {
         of.part.filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Returns the expected packet after a switch has read it. A signal may end at the switch; a
-    /// data packet frees or renews reservations.
+    /// Returns the packet that a switch is expected to forward after reading `packet`. A signal may
+    /// end at the switch; a data packet frees or renews reservations.
     pub(super) fn signal_read(&mut self, input: ChannelId, packet: Packet) -> Packet {
         let mut expected = packet;
         match packet.content {

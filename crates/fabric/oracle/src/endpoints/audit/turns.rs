@@ -18,7 +18,7 @@ impl Audit {
         queue.messages.iter().copied().find(|message| !self.messages[*message].is_sent())
     }
 
-    /// Selects the next packet of a group. A message refused by the network blocks its host.
+    /// Selects the next packet of a group. A message that the network refuses blocks its host.
     fn pick(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Pick {
         let mut soonest: Option<Time> = None;
         for level in levels() {
@@ -66,8 +66,8 @@ impl Audit {
         soonest.map_or(Pick::Nothing, Pick::At)
     }
 
-    /// Decides whether the next packet waits for tokens, either its own or tokens for another flow
-    /// of the class.
+    /// Decides whether a message's next packet must wait for tokens: for its own, or because
+    /// another flow of its class waits for tokens.
     fn waits_for_tokens(
         &self,
         message: MessageIndex,
@@ -148,8 +148,8 @@ impl Audit {
         self.record_start(endpoint, pick, begins);
     }
 
-    /// Returns the next packet of a message. The packet's slot must belong to the message or be
-    /// free.
+    /// Returns the next packet of a message. The slot of the packet must be free or already belong
+    /// to the message.
     fn packet_of(&self, message: MessageIndex, path_id: PathId, found: &Turn) -> Packet {
         let of = &self.messages[message];
         let known = self.slots.iter().find(|(_, other)| **other == message);
@@ -245,7 +245,8 @@ impl Audit {
         self.tally.check(Audited::Groups, place(), "groups that wait", &expected, &found);
     }
 
-    /// Compares the first packets of all queues, except packets delayed by window or rate limit.
+    /// Compares the packets reported as waiting with the first packets of all queues, except
+    /// packets that a window or rate limit delays.
     pub(in crate::endpoints) fn check_queued(
         &self,
         endpoint: EndpointId,

@@ -20,7 +20,8 @@ pub(in crate::endpoints) struct Fecn {
     pub(super) stays: Stays,
     /// States of output lanes; lanes not listed are free.
     states: BTreeMap<(ChannelId, u8), State>,
-    /// Lane of each packet that met the marking conditions, and whether it was marked, in order.
+    /// Lane of each packet that met the marking conditions, and whether the packet was marked, in
+    /// order.
     eligible: Vec<((ChannelId, u8), bool)>,
 }
 
@@ -31,7 +32,8 @@ impl Fecn {
         Self { policy, buffer_blocks: packets.buffer_blocks, stays, states, eligible }
     }
 
-    /// Returns whether more bytes wait for a lane than `(16 - threshold) / 16` of an input buffer.
+    /// Returns whether the number of bytes that wait for a lane exceeds `(16 - threshold) / 16` of
+    /// the input buffer's size.
     fn is_above(&self, (output, lane): (ChannelId, u8)) -> bool {
         let blocks = self.buffer_blocks[usize::from(lane)];
         let buffer = u64::from(blocks) * u64::from(BLOCK_BYTES);
@@ -68,7 +70,7 @@ impl Fecn {
             }
         }
         let Some(place) = marking else { return false };
-        // After a marked packet, the next `marking_rate` packets on this lane are not marked.
+        // After a marked packet, the next `marking_rate` packets on its lane are not marked.
         let on_lane = self.eligible.iter().rev().filter(|(of, _)| *of == place);
         let unmarked = on_lane.take_while(|(_, is_marked)| !is_marked).count();
         let was_any = self.eligible.iter().any(|(of, is_marked)| *of == place && *is_marked);

@@ -1,5 +1,5 @@
-//! `red`: random early detection by the bytes that wait behind a packet (Zhu et al. 2015, section
-//! 3.1).
+//! `red`: random early detection, by the number of bytes that wait behind a packet (Zhu et al.
+//! 2015, section 3.1).
 
 use super::stays::Stays;
 use gingham_kernel::{Purpose, Stream};
@@ -22,7 +22,8 @@ impl Red {
         Self { plan: Arc::clone(plan), policy, stays, streams }
     }
 
-    /// Returns whether to mark a packet. Draws a random number unless a mark is impossible.
+    /// Returns whether to mark a packet. Draws a random number unless the probability of a mark is
+    /// 0.
     pub(super) fn forwarded(&mut self, stay: &Stay) -> bool {
         self.stays.started(stay);
         let on_lanes = stay.lanes.lanes().map(|lane| self.stays.bytes(stay.output, lane));
@@ -37,8 +38,8 @@ impl Red {
         stream.unit() < probability
     }
 
-    /// Returns the probability of a mark: 0 up to `k_min`, 1 from `k_max` on, and in between `p_max
-    /// (bytes - k_min) / (k_max - k_min)`.
+    /// Returns the marking probability: 0 up to `k_min` bytes, 1 from `k_max` bytes on, and `p_max
+    /// (bytes - k_min) / (k_max - k_min)` in between.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, output: ChannelId, bytes: u64) -> f64 {
         let link = self.plan.channel(output).bytes;

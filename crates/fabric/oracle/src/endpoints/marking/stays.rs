@@ -1,4 +1,4 @@
-//! Packets that switches have read but not started.
+//! Packets that switches have read but not yet started to send.
 
 use gingham_net::Stay;
 use gingham_topology::ChannelId;
@@ -17,7 +17,8 @@ impl Stays {
         self.0.remove(place.expect("what starts was read"));
     }
 
-    /// Returns the number of bytes that wait for a lane. A packet counts on every permitted lane.
+    /// Returns the number of bytes that wait for a lane. Each packet counts on all its permitted
+    /// lanes.
     pub(super) fn bytes(&self, output: ChannelId, lane: u8) -> u64 {
         let waits = |of: &&Stay| of.output == output && of.lanes.contains(lane);
         self.0.iter().filter(waits).map(|of| of.wire_bytes).sum()

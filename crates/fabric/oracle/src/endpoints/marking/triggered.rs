@@ -42,7 +42,7 @@ pub(in crate::endpoints) struct Triggered {
     reads: Vec<Read>,
     /// `cnt2` of each output: the number of packets still to be marked.
     to_mark: BTreeMap<ChannelId, usize>,
-    /// Last time when a packet that had just been read found no space at each output.
+    /// Last time when a packet was read but found no space, for each output.
     blocked: BTreeMap<ChannelId, Time>,
     fills: Averages<(ChannelId, u8)>,
     counts: Averages<ChannelId>,
@@ -120,7 +120,7 @@ impl Triggered {
         (is_counted || is_flagged) && !is_spared
     }
 
-    /// Returns `cnt1` of an output: the number of packets waiting for it.
+    /// Returns `cnt1` of an output: the number of packets that wait for it.
     fn waiting(&self, output: ChannelId, now: Time) -> usize {
         let waiting = self.reads.iter().filter(|of| of.waits_for(output)).count();
         let is_leaving =
@@ -147,7 +147,8 @@ impl Triggered {
         }
     }
 
-    /// Returns whether an output has more waiting packets than the threshold, or is busy too often.
+    /// Returns whether an output has more waiting packets, or a higher average utilisation, than
+    /// its threshold.
     fn is_concerned(&self, output: ChannelId, now: Time) -> bool {
         let Triggers { threshold, utilisation, average, .. } = self.triggers;
         if average.is_none() {
@@ -176,7 +177,7 @@ impl Triggered {
         waiting.filter(|of| concerns(of)).for_each(|of| of.is_flagged = true);
     }
 
-    // Averages, updated at each event of a buffer or output and at the departures before it.
+    // Averages, updated at each event of a buffer or output, and at earlier departures.
 
     fn average_buffer(&mut self, buffer: (ChannelId, u8), now: Time) {
         let Some(over) = self.triggers.average else { return };
@@ -209,8 +210,8 @@ impl Triggered {
     }
 }
 
-/// Updates an average with a quantity `q` that was constant up to `now`: `q + (a - q) exp(-s /
-/// average)`.
+/// Updates an average `a` with a quantity `q` that was constant for the time `s` up to `now`: `q +
+/// (a - q) exp(-s / average)`.
 #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
 fn observe((a, until): &mut (f64, Time), q: f64, now: Time, over: Span) {
     if now > *until {

@@ -5,14 +5,13 @@ use super::{Law, Limits, Rate};
 use gingham_kernel::{Span, Time};
 use gingham_net::Delay;
 
-/// Unit of `ccti_timer`.
 const UNIT_PS: u64 = 1_024_000;
 
 pub(super) struct Becn {
     of: gingham_net::Becn,
     rate: Rate,
     index: u16,
-    /// Time of the mark that raised the index from its minimum, or of the timer's last expiry.
+    /// Time when a mark raised the index from its minimum, or when the timer last expired.
     since: Time,
 }
 
@@ -38,8 +37,9 @@ impl Becn {
     }
 }
 
-/// Returns the rate share at an index. A packet of time `t` is followed by a delay of `t multiplier
-/// / 2^shift`; with an empty table, the index is the multiplier.
+/// Returns the rate at an index as a share of the highest rate. A packet that takes time `t` is
+/// followed by a delay of `t multiplier / 2^shift`. If the table is empty, the index is the
+/// multiplier.
 fn share(of: &gingham_net::Becn, index: u16) -> f64 {
     let factor = of.table.get(usize::from(index)).copied().map_or(f64::from(index), factor);
     1.0 / (1.0 + factor)

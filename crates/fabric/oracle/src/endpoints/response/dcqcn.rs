@@ -3,9 +3,9 @@
 use super::{Law, Limits, Rate, as_f64};
 use gingham_kernel::{Bytes, Span, Time};
 
-/// Value below which `alpha` affects no rate and its timer is ignored.
+/// `alpha` below this value no longer affects the rate, and its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
-/// Default byte counter as a time at the highest rate, 2 ms.
+/// Default byte counter, expressed as the time to send these bytes at the highest rate: 2 ms.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 pub(super) struct Dcqcn {
@@ -13,16 +13,17 @@ pub(super) struct Dcqcn {
     rate: Rate,
     target: f64,
     alpha: f64,
-    /// Last notification, with the effects of timers and byte counter since then.
+    /// Last notification, and the effects of the timers and the byte counter since then.
     notified: Option<Since>,
 }
 
 struct Since {
-    /// Next expiry time of the alpha timer; `rate_at` is that of the rate timer.
+    /// Next expiry time of the alpha timer; `rate_at` is the next expiry time of the rate timer.
     alpha_at: Time,
     rate_at: Time,
     bytes: u64,
-    /// Number of rate increases by the timer; `by_bytes` counts increases by the byte counter.
+    /// Number of rate increases by the timer; `by_bytes` is the number of increases by the byte
+    /// counter.
     by_timer: u32,
     by_bytes: u32,
 }
@@ -48,8 +49,8 @@ impl Dcqcn {
         self.rate.share < 1.0 || self.target < 1.0
     }
 
-    /// Raises the target rate by the step for these numbers of increases, then moves the rate
-    /// half-way to the target.
+    /// Raises the target rate by a step that depends on the numbers of increases, and moves the
+    /// rate half-way to the target.
     fn raise(&mut self, (by_timer, by_bytes): (u32, u32), limits: &mut Limits) {
         let f = self.of.fast_recovery;
         let step = if by_timer < f && by_bytes < f {
@@ -90,7 +91,7 @@ impl Law for Dcqcn {
         self.notified = Some(Since { alpha_at, rate_at, bytes: 0, by_timer: 0, by_bytes: 0 });
     }
 
-    /// Counts the bytes of a packet, unless the rate has fully recovered.
+    /// Counts the bytes of a starting packet, unless the rate has fully recovered.
     fn starts(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
         self.expire(now, limits);
         let counter = self.byte_counter();

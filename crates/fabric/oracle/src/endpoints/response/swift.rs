@@ -1,4 +1,4 @@
-//! Swift: the difference between round-trip time and a target changes the window (Kumar et al.
+//! Swift: the difference between the round-trip time and a target changes the window (Kumar et al.
 //! 2020, algorithm 1 and section 3.5).
 
 use super::{Law, Limits, as_f64};

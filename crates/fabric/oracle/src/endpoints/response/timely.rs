@@ -7,9 +7,9 @@ pub(super) struct Timely {
     of: gingham_net::Timely,
     rate: Rate,
     previous: Option<Span>,
-    /// Moving average of the differences between round-trip times, in ps.
+    /// Moving average, in ps, of the differences between successive round-trip times.
     average: f64,
-    /// All round-trip times except the first, with their gradients (the average in units of
+    /// All round-trip times except the first, with their gradients (the moving average divided by
     /// `min_rtt`).
     gradients: Vec<(Span, f64)>,
 }

@@ -1,5 +1,5 @@
-//! At-least-one rule: each useful output has a free lane, or one useful output has all lanes free
-//! (Baydal, Lopez and Duato 2000).
+//! At-least-one rule: a message may start if each useful output has a free lane, or one useful
+//! output has only free lanes (Baydal, Lopez and Duato 2000).
 
 use gingham_net::{PathId, Plan};
 use gingham_topology::routing::{DatelineClass, LaneSet, VcClass};
@@ -21,7 +21,7 @@ impl Reports {
 }
 
 impl AtLeastOne {
-    /// Records a report. Returns the switch whose held hosts are woken, if a lane became free.
+    /// Records a report. If a lane became free, returns the switch whose held hosts are woken.
     pub(in crate::endpoints) fn reported(
         &mut self,
         plan: &Plan,
@@ -52,8 +52,8 @@ impl AtLeastOne {
     }
 }
 
-/// Returns the outputs of the first switch that may be granted, with their lanes; empty if the path
-/// has no switch.
+/// Returns the outputs that the message may use at its first switch, with their lanes; empty if the
+/// path has no switch.
 fn useful_outputs(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),
@@ -70,7 +70,7 @@ fn useful_outputs(
     }
     let second = |path: PathId| {
         let legs = plan.legs(path, source, destination)?;
-        // A leg that ends at the first switch consists of the host's cable only.
+        // A leg that ends at the first switch consists only of the host's cable.
         let leg = u8::from(legs[0].len() == 1);
         let via = path.via().filter(|_| leg == 0);
         Some((legs.concat()[1], leg, via.map_or(destination, |via| plan.routing.vias[via])))

@@ -6,7 +6,7 @@ use super::tuning::{Period, threshold_after};
 use gingham_kernel::{Span, Time};
 use gingham_net::{Plan, SelfTunedPlan};
 
-/// Unit of thresholds: millionths of a buffer.
+/// Thresholds are in millionths of a buffer.
 const MILLION: i128 = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Returns whether a count is due now; if so, schedules the next count.
+    /// Returns whether a count is due now. If so, schedules the next count.
     pub(in crate::endpoints) fn gathers(&mut self, now: Time) -> bool {
         let is_due = self.next_gather == now;
         if is_due {
@@ -53,8 +53,8 @@ impl SelfTuned {
         is_due
     }
 
-    /// Records a count. Returns the time when hosts receive it if that needs an extra wake-up:
-    /// hosts are woken at each count in any case.
+    /// Records a count. Returns when hosts learn of it, if that takes an extra wake-up: hosts are
+    /// woken at each count anyway.
     pub(in crate::endpoints) fn counted(&mut self, full: u64, now: Time) -> Option<Time> {
         let known_at = now + self.plan.side_band;
         self.counts.push(Count { full, bytes: self.received_bytes, known_at });
@@ -63,8 +63,8 @@ impl SelfTuned {
         (known_at > now && !is_at_gather).then_some(known_at)
     }
 
-    /// Applies known counts. Returns whether held hosts are woken: there is a new count, and the
-    /// estimate falls to the threshold before the next count.
+    /// Applies all counts that hosts know by `now`. Returns whether to wake held hosts: there is a
+    /// new count, and the estimate falls to the threshold before the next count.
     pub(in crate::endpoints) fn learn(&mut self, now: Time) -> bool {
         let before = self.known;
         self.known += self.counts[before..].iter().take_while(|of| of.known_at <= now).count();
@@ -90,8 +90,9 @@ impl SelfTuned {
         threshold_after(&self.plan, self.buffers, &periods)
     }
 
-    /// Returns whether the estimate is above a threshold, `after_ps` after a count: `N_j + (N_j -
-    /// N_(j-1)) t / g`, between 0 and all buffers.
+    /// Returns whether the estimate is above a threshold at `after_ps` (t) after a count. The
+    /// estimate is `N_j + (N_j - N_(j-1)) t / g`, limited to the range from 0 to the number of
+    /// buffers.
     fn is_above(&self, count: usize, after_ps: u64, threshold: u64) -> bool {
         let full = i128::from(self.counts[count].full);
         let before = if count > 0 { i128::from(self.counts[count - 1].full) } else { 0 };
@@ -102,7 +103,7 @@ impl SelfTuned {
     }
 
     /// Returns the time in ps, at most one interval, from the last known count until the estimate
-    /// has fallen to the threshold, found by bisection.
+    /// has fallen to the threshold; found by bisection.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());

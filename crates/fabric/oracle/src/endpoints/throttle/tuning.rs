@@ -6,11 +6,12 @@ use gingham_net::SelfTunedPlan;
 pub(super) struct Period {
     pub(super) bytes: u64,
     pub(super) full: u64,
-    /// Whether the estimate was above the threshold at either end of an interval.
+    /// Whether the estimate was above the threshold at the start or end of any interval in the
+    /// period.
     pub(super) has_throttled: bool,
 }
 
-/// Best period since the last best period was discarded.
+/// Best period, since the last best period was discarded.
 #[derive(Clone, Copy)]
 struct Best {
     period: Period,
