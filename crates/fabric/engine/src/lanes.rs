@@ -13,9 +13,9 @@
 //! Rules about events *before this tick* therefore need no time stamps. Source: Yum et al. 2002,
 //! section 3.1, as described in `docs/concepts/timing.md`.
 //!
-//! Invariants: every flit moves in the same tick as in the oracle; for each lane, its credits, the
-//! flits on the wire and the flits in the buffer add up to the buffer depth; flits cause no memory
-//! allocation.
+//! Invariants: every flit moves in the same tick as in the oracle; for each lane, the credits at
+//! the sender or on the wire, and the flits on the wire or in the buffer, add up to the buffer
+//! depth; flits cause no memory allocation.
 
 mod allocation;
 mod arbiters;

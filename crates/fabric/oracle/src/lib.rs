@@ -38,7 +38,7 @@ pub trait Simulation: gingham_net::Simulation {
     /// Returns the time of the next event.
     fn next_time(&self) -> Option<Time>;
 
-    /// Returns the number of audited decisions of a family.
+    /// Returns the number of audited decisions of one kind.
     fn audited(&self, family: Audited) -> u64;
 
     /// Schedules simultaneous events in random order from now on. The results must not change.

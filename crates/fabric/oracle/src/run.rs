@@ -21,7 +21,6 @@ pub(crate) trait Network: Debug + Send + Sync {
     /// Returns the counts of all channels. Waits and stops in progress count up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount>;
 
-    /// Returns the counts before any event at `end`.
     fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
         self.counts_until(end)
     }

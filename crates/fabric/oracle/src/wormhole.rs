@@ -3,7 +3,7 @@
 //! ```text
 //!   Create ─► Adapter ─► Transfer ─► FlitArrives ─► ReadHead ─► Request ─► Arbitrate ─► Transfer ─► ...
 //!                           ▲             │                                                │
-//!                           └ ControlArrives ◄── EmitControl ◄── fill level of the buffer ──┘
+//!                           └ ControlArrives ◄── EmitControl ◄── fill level of the buffer ─┘
 //!
 //!   at an in-transit host:   FlitArrives ─► ReadHead ─► pool ─► Transfer ─► Release
 //! ```

@@ -1,12 +1,12 @@
 //! Stages 2 and 3: routing and virtual-channel (VC) allocation.
 //!
 //! ```text
-//!   head arrives at h ── routing ──► request at h + 1 + R ──► output: grants the first head (round robin) that a free lane
-//!                                                             suits the first such lane (round robin) ──► held, may cross next tick
+//!   head arrives at h ── routing ──► request at h + 1 + R ──► grant by the output ──► may cross next tick
 //! ```
 //!
 //! An output allocates lanes after each change: a new request, a released lane, or a credit that a
-//! grant needs. Outputs are independent because a head requests only one output.
+//! grant needs. It grants the first head that a free lane suits, and the first suitable lane, both in
+//! round-robin order. Outputs are independent because a head requests only one output.
 //!
 //! A worm enters the queue of the next input lane when it is granted that lane, so worms leave an
 //! output lane in grant order.
@@ -155,7 +155,6 @@ impl Network {
         self.ready_lanes(port, lanes, flits, plan)
     }
 
-    /// Returns the free `lanes` that can be granted to a packet of `flits` flits.
     fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
         let takes_all = self.links.port(port).is(TO_HOST);
         let is_ready = |lane: &usize| {
@@ -323,7 +322,6 @@ impl Network {
         matching: &mut LaneMatching,
         tick: u64,
     ) {
-        // The input port is matched, so no output may select another of its lanes.
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
             matching.outputs[to >> SHIFT].able &= !bit_of(to);

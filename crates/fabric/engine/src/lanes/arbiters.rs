@@ -17,7 +17,6 @@ pub(crate) struct Arbiters {
     pub(crate) are_by_packet: bool,
     flit_bytes: u32,
     cycle_ps: u64,
-    /// Arbiter of each port; empty with the default arbiter.
     ports: Vec<LaneArbiter>,
     /// Arrival ticks of the flits in each lane; empty unless an arbiter uses arrival times.
     arrivals: Vec<VecDeque<u64>>,

@@ -83,7 +83,6 @@ impl Buffers {
         }
     }
 
-    /// Queues a worm whose flits are counted by the column stepper.
     #[inline]
     pub(crate) fn queue_worm(&mut self, lane: usize, coming: Coming) {
         self.queues.push(lane, coming);
@@ -131,7 +130,6 @@ impl Buffers {
     #[inline]
     pub(crate) fn eject(&mut self, lane: usize) -> Ends {
         let input = &mut self.lanes[lane];
-        // `present` is 1 once the head has arrived.
         let is_head = std::mem::replace(&mut input.present, 1) == 0;
         if is_head {
             // The column stepper does not maintain `left`.

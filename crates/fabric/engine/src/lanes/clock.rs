@@ -55,7 +55,6 @@ impl Clock {
         self.ticks_done
     }
 
-    /// Returns the number of handled events, including flit movements.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }

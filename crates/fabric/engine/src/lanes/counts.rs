@@ -39,7 +39,8 @@ impl<'a, V: View> Counts<'a, V> {
             && (sender.is(TO_HOST) || depths.iter().enumerate().all(has_credits))
     }
 
-    /// Counts the flits that started before `begin_end`, and occupancy and waits up to `end`.
+    /// Returns a channel's counts: the flits that started before `begin_end`, and occupancy and
+    /// waits up to `end`.
     pub(crate) fn of(&self, channel: ChannelId, (begin_end, end): (u64, u64)) -> ChannelCount {
         let (network, context) = (self.network, self.context);
         let port = context.layout.port(channel);

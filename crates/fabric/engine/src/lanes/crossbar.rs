@@ -224,7 +224,6 @@ impl Network {
         }
     }
 
-    /// Sends a flit to one of the outputs that granted the input port. Returns that output.
     fn serve_granted(&mut self, first: usize, input: usize, tick: u64) -> Option<usize> {
         let (port, granted) = (first + input, self.matching.granted[input]);
         let mut lanes = self.switches.port(port).can_cross();

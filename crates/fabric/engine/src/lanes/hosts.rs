@@ -55,10 +55,8 @@ struct Host {
     channel: ChannelId,
     peer: NodeId,
     groups: Box<[Group]>,
-    /// Bit set of groups with a waiting packet.
     waiting: u32,
     lanes: Box<[LaneSender]>,
-    /// Time of the next wake-up, in ps; `u64::MAX` if none is scheduled.
     wake_ps: u64,
 }
 
@@ -241,7 +239,6 @@ impl Hosts {
         }
         let Network { links, in_transit, .. } = network;
         if in_transit.exists() && links.port(port).unsent() != 0 {
-            // The packet's next flit may not have arrived yet.
             links.set_wait(port, false, tick);
             links.ready.insert(port);
         } else {
@@ -274,8 +271,8 @@ impl Hosts {
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// Returns the lanes that may start a packet at `began` (ps). `could` are the lanes that can
-    /// continue a packet.
+    /// Returns the lanes that may start a packet at `began` (ps). `could` contains the lanes that
+    /// can continue a packet.
     fn lanes_to_begin(
         &mut self,
         port: usize,
@@ -515,7 +512,7 @@ impl Hosts {
         self.host(port).groups[group].lanes
     }
 
-    /// Returns the number of credits needed to start a packet; 0 if one credit is enough.
+    /// Returns the number of credits needed to start a packet; 0 if any credit is enough.
     pub(crate) fn credits_to_begin(&self, lane: usize, flits: u32, context: &Context) -> u32 {
         let lane = u8::try_from(lane).expect("lanes are few");
         let is_by_packet = self.arbiters.are_by_packet;
@@ -525,7 +522,6 @@ impl Hosts {
 }
 
 impl Hosts {
-    /// Returns whether an idle channel would send a flit at `began` (ps) if it had credits.
     #[inline(never)]
     fn waits(
         &self,

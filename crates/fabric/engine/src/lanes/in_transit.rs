@@ -38,7 +38,8 @@ pub(crate) struct InTransitPort {
     pub(crate) machine: InTransitHost<InTransitId>,
     pub(crate) heads: [EjectionHead; LANES],
     receiving: [InTransitId; LANES],
-    /// Sum of departure ticks minus sum of arrival ticks, over flits in the lane buffers; may wrap.
+    /// Sum of departure ticks minus sum of arrival ticks, over all flits of the lane buffers; may
+    /// wrap.
     pub(crate) occupancy: u64,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct LaneMatching {
     /// Round-robin pointer of each output lane and level: the bit after the last head that accepted
     /// a grant, in the words of `Requests`.
     heads: Vec<u16>,
-    /// Round-robin pointer of each input lane: the output lane after the last accepted one,
+    /// Round-robin pointer of each input lane: the output lane after the output lane accepted last,
     /// numbered within the switch.
     lanes: Vec<usize>,
     grants: Vec<(usize, u16)>,

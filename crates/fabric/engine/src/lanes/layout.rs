@@ -54,7 +54,6 @@ pub(crate) struct Layout {
     ports: Vec<u32>,
     /// Outgoing channel of each port; `None` for padding.
     channels: Vec<Option<ChannelId>>,
-    /// First word of switches with more than 64 ports.
     pub(crate) first_wide: usize,
     /// First host port, at the start of a word.
     pub(crate) first_host: usize,

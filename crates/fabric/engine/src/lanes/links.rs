@@ -24,7 +24,6 @@ use std::collections::VecDeque;
 
 /// Flag: the channel leads to a host that accepts every flit.
 pub(crate) const TO_HOST: u8 = 1;
-/// Flag: a flit takes longer than a cycle on the channel.
 pub(crate) const SLOW: u8 = 2;
 /// Flag: the channel leads to a host that stops its senders.
 const BACKPRESSURED_EJECTION: u8 = 4;
@@ -35,7 +34,6 @@ const NON_DEFAULT_ARBITER: u8 = 8;
 pub(crate) struct Links {
     ports: Vec<LinkPort>,
     lanes: Vec<OutputLane>,
-    /// Depth of output lanes by lane number, in flits.
     depths: [u16; LANES],
     pub(crate) ready: Bits,
     /// Ports that may have sent a flit since they were last at rest at the end of a section.
@@ -99,7 +97,6 @@ const _: () = assert!(
 );
 
 impl LinkPort {
-    /// Removes a flit. Returns whether an input lane waits for the space.
     #[inline]
     fn take(&mut self, output: &mut OutputLane, lane: usize, depth: u16) -> bool {
         let was_full = output.fill == depth;
@@ -233,7 +230,7 @@ impl Links {
         self.lanes.len()
     }
 
-    /// Loads of the outputs at an endpoint's first switch, in port order.
+    /// Returns the loads of the outputs at an endpoint's first switch, in port order.
     pub(crate) fn output_loads(&self, endpoint: EndpointId, context: &Context) -> Vec<OutputLoad> {
         let depths = &context.lanes.depths_flits[..usize::from(context.plan.lanes.count)];
         let credits_out = |channel| {
@@ -338,7 +335,6 @@ impl Links {
         self.pays_at_crossing && self.ports[lane >> SHIFT].credited & bit_of(lane) == 0
     }
 
-    /// Adds a flit. Returns whether the lane is full afterwards.
     #[inline]
     pub(crate) fn put(&mut self, lane: usize) -> bool {
         let output = &mut self.lanes[lane];
@@ -361,7 +357,6 @@ impl Links {
         ports
     }
 
-    /// Takes a credit. Returns whether the channel can send another flit.
     #[must_use]
     #[inline]
     pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {

@@ -5,19 +5,17 @@ use crate::lanes::switches::SwitchPort;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// Ports of the same switch, as bits of their word, for each port of a narrow switch (at most
-    /// 64 ports).
+    /// All ports of the switch of each port, as bits of one word, for switches with at most 64
+    /// ports.
     pub(crate) switches: Vec<u64>,
-    /// Outputs that the lanes of each input port of a narrow switch can send to.
+    /// Outputs that the lanes of each input port can reach, in switches with at most 64 ports.
     pub(crate) requested: Vec<u64>,
-    /// Inputs that can send to each output port.
     requesting: Vec<u64>,
     pub(crate) granted: Vec<u64>,
     pub(crate) wide: WideMatching,
     pub(crate) by_lane: LaneMatching,
 }
 
-/// State of a switch with more ports than fit into one word.
 #[derive(Clone, Debug)]
 pub(crate) struct WideMatching {
     pub(crate) inputs: Vec<usize>,
@@ -33,7 +31,6 @@ pub(crate) struct WideOutput {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneMatching {
     pub(crate) inputs: Vec<usize>,
-    /// Lanes granted to each input port in this iteration.
     pub(crate) granted: Vec<u16>,
     /// Outputs with requests, by port number within the switch.
     pub(crate) requested: Vec<usize>,

@@ -25,7 +25,6 @@ pub(crate) struct Network {
     pub(crate) lane_matching: Option<Box<LaneMatching>>,
     pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
     pub(crate) all_lanes: u16,
-    /// Whether every free lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     pub(crate) matching: Matching,
     /// Whether `launched` collects the lanes of flits sent by hosts, for the stepper.
@@ -69,7 +68,7 @@ impl Network {
         self.links.forget_released();
     }
 
-    /// Launches a host's flit on an ordinary channel. Its credit is already taken.
+    /// Launches a host's flit, whose credit is already taken, on an ordinary channel.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
@@ -138,7 +137,7 @@ impl Network {
 pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
-        // A slow channel may start a flit up to a cycle after the tick.
+        // A slow channel may start a flit up to one cycle after the tick.
         2 + (channel.flit.as_ps() + channel.delay.as_ps()).div_ceil(cycle)
     });
     let flits = ahead.max().unwrap_or(1) + u64::from(lanes.pipeline_cycles);
@@ -393,7 +392,7 @@ struct CrossbarMatching {
 struct Able {
     crossbar_port: usize,
     lanes: u16,
-    /// Single output requested by the input, with an input-first allocator.
+    /// Only output that the input requests, with an input-first allocator.
     proposed: Option<usize>,
 }
 
@@ -417,7 +416,6 @@ impl CrossbarOutput {
 }
 
 impl CrossbarPorts {
-    /// Creates crossbar ports, or returns `None` if the plan needs no round-robin allocation.
     pub(crate) fn new(lanes: &PipelinePlan, ports: usize) -> Option<Self> {
         if !lanes.takes_turns() {
             return None;

@@ -57,7 +57,6 @@ impl Queues {
         self.first(lane).into_iter().chain(others)
     }
 
-    /// Appends a worm. Returns whether it is alone in the queue.
     #[inline]
     pub(crate) fn push(&mut self, lane: usize, worm: Coming) -> bool {
         let queue = &mut self.queues[lane];

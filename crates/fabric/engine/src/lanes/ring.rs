@@ -41,7 +41,6 @@ impl Ring {
         &self.slots[self.slot(tick)]
     }
 
-    /// Removes and returns due entries. [`Self::give_back`] reuses the vector's memory.
     #[inline]
     pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {
         let slot = self.slot(tick);

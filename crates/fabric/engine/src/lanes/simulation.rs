@@ -160,8 +160,8 @@ impl SetUp {
         }
     }
 
-    /// Creates a run with stages compiled for the stepper: dynamic dispatch costs 2 % of the
-    /// instructions on a small fabric.
+    /// Creates a run with stages compiled for the stepper, because dynamic dispatch costs 2 % of
+    /// the instructions on a small fabric.
     pub(crate) fn run<S: Stepper + 'static>(self, stepper: S) -> Box<dyn gingham_net::Simulation> {
         let Self { plan, lanes, layout, network, endpoints, stepping } = self;
         let mut simulation = Simulation {

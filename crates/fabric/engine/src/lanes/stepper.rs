@@ -36,7 +36,7 @@ pub(crate) trait Stepper: View {
     /// Returns the first tick from `tick` on with a change of the stepper's own state.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
-    /// Returns whether the stepper stores the hops of packets, so that packets store no path.
+    /// Returns whether the stepper stores the hops of packets; packets then store no path.
     fn has_hops(&self) -> bool;
 
     fn collect_active(&mut self, network: &mut Network);

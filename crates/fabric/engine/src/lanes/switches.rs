@@ -17,7 +17,6 @@ use gingham_net::{PipelinePlan, Plan};
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     ports: Vec<SwitchPort>,
-    /// Input ports that may have a flit ready to cross.
     pub(crate) crossing: Bits,
     /// Output ports that may grant a lane; with cut-through, also host ports, which never grant.
     pub(crate) allocating: Bits,
@@ -30,11 +29,11 @@ pub(crate) struct Switches {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchPort {
-    /// Sum of departure ticks minus sum of arrival ticks, over flits in the lane buffers; may wrap.
+    /// Sum of departure ticks minus sum of arrival ticks, over all flits of the lane buffers; may
+    /// wrap.
     pub(crate) occupancy: u64,
     pub(crate) credit_lane: u32,
     pub(crate) credit_latency: u32,
-    /// First lane of the switch.
     pub(crate) base: u32,
     pub(crate) sendable: u16,
     pub(crate) full: u16,
@@ -51,7 +50,6 @@ pub(crate) struct SwitchPort {
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
-    /// Moves a flit of `lane` across. Returns whether another flit can cross.
     #[inline]
     pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
         self.occupancy = self.occupancy.wrapping_add(tick);
@@ -114,7 +112,6 @@ impl Switches {
         !self.arbiters.are_default || self.outputs.is_some()
     }
 
-    /// Receives due flits, which other stages see from the next tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
             for lane in due {

@@ -73,7 +73,6 @@ impl Waits<'_> {
             let lanes = LaneSet::from_bits(*lanes);
             return Some(self.asked(context.layout.channel(*port), lanes, needed));
         }
-        // The head is still being routed.
         let input = context.layout.channel_into(port);
         let Worm { packet, mut route, .. } = *context.worms.get(network.buffers.worm(lane));
         let plan = &context.plan;
@@ -93,7 +92,6 @@ impl Waits<'_> {
         })
     }
 
-    /// Describes the onward lanes of a packet that has no promised credits.
     fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {

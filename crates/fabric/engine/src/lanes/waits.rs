@@ -1,6 +1,6 @@
 //! Wait-for graph of lanes, for deadlock checks and invariants.
 //!
-//! An input lane whose head has a request waits for any of the permitted lanes. An input lane that
+//! An input lane whose head has a request waits for one of the permitted lanes. An input lane that
 //! holds an output lane without free space waits for the full buffer at the end of its channel. All
 //! other lanes can move.
 
@@ -110,8 +110,6 @@ impl Waits<'_> {
         credits.into()
     }
 
-    /// Returns the wait for the buffer at the end of a full output lane, if that buffer is full
-    /// too.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
         let output = self.view.held_by(self.network, lane).expect("a blocked lane holds another");
         self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))

@@ -28,8 +28,6 @@ pub(crate) struct Worm {
 }
 
 impl Worm {
-    /// Creates a worm whose first flit starts at `began_ps`; `first_node` is at the far end of the
-    /// host's cable.
     #[inline]
     fn new(
         plan: &Plan,
@@ -76,7 +74,6 @@ impl Worms {
         Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }
 
-    /// Adds a worm. Returns its id and its length in flits.
     #[inline]
     pub(crate) fn begin(
         &mut self,

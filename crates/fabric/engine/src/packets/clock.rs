@@ -33,7 +33,6 @@ impl Clock {
         Time::from_ps(self.now)
     }
 
-    /// Returns the number of handled events, without packet starts.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }

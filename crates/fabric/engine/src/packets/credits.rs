@@ -179,7 +179,6 @@ impl Credits {
         clock: &mut Clock,
     ) {
         let place = self.place(channel, lane);
-        // Applying due updates first keeps the queue short and in the processor cache.
         self.settle(place, clock.now());
         self.insert(place, time_ps, blocks);
         let of = &mut self.lanes[place];

@@ -24,7 +24,6 @@ struct Host {
     endpoint: EndpointId,
     peer: NodeId,
     groups: Box<[LaneSet]>,
-    /// Whether the host has a single lane, used by all its packets.
     is_in_line: bool,
     sending: Content,
     /// Time of the next start attempt after tokens or a rate limit held back a packet, in ps; 0 if

@@ -26,14 +26,12 @@ struct Sender {
     /// Incoming channel of the last packet if a switch forwarded it, otherwise `NONE`.
     from: u32,
     waiting: u32,
-    /// Whether an event is scheduled for the time when the last packet's tail leaves.
     is_awaited: bool,
 }
 
 /// Time that a channel spent idle while a packet was ready but lacked credits.
 #[derive(Clone, Copy, Debug)]
 struct CreditWait {
-    /// Start of the current wait, in ps, or `NOT_WAITING`.
     since_ps: u64,
     past_ps: u64,
 }

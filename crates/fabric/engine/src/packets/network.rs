@@ -176,7 +176,6 @@ impl Network {
     }
 }
 
-// Loads of outputs, for the selection of paths.
 
 impl Network {
     #[inline(never)]
@@ -415,7 +414,6 @@ pub(crate) struct Losses {
     plan: CreditLossPlan,
     lane_count: usize,
     lanes: Vec<Lane>,
-    /// Period for repeating a credit update on each channel, in ps.
     periods_ps: Vec<u64>,
 }
 

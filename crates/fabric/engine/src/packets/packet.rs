@@ -134,7 +134,6 @@ impl Packets {
         &mut self.packets[id.index()]
     }
 
-    /// Returns the packets in input buffers that have not started to leave.
     pub(crate) fn in_inputs(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
         let ids = (0..self.packets.len()).map(PacketId::new);
         let is_there = |place| !matches!(place, Place::Crossed | Place::Leaving);

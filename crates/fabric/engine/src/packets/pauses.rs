@@ -28,7 +28,6 @@ struct Change {
 
 #[derive(Clone, Debug, Default)]
 struct LanePause {
-    /// Fill level after all past changes.
     fill_bytes: u64,
     coming: VecDeque<Change>,
     going: Vec<Change>,
@@ -44,7 +43,6 @@ struct LanePause {
 struct ReceivedPauses {
     pauses: u64,
     paused_lanes: u32,
-    /// Start of the current period with at least one lane paused, in ps.
     since_ps: u64,
     past_ps: u64,
 }

@@ -224,7 +224,7 @@ impl Order {
             Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => u64::MAX - packet.packet.priority.level() as u64,
             Arbitration::RoundRobin => {
-                // Ports after the last served port have the higher rank.
+                // Ports after the last served port come first.
                 let is_before = age.1 < self.after;
                 u64::from(is_before) << 32 | u64::from(age.1)
             }

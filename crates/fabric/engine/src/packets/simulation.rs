@@ -19,7 +19,6 @@ pub(crate) struct Simulation {
     network: Network,
     switches: Switches,
     hosts: Hosts,
-    /// Kept between sections to reuse its memory.
     counts: Vec<(ChannelId, ChannelCount)>,
 }
 

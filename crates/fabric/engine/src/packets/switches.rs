@@ -250,7 +250,6 @@ pub(crate) struct OutputBuffers {
     arbitration: Arbitration,
     lines: Vec<VecDeque<Crossed>>,
     room: Credits,
-    /// Packets whose tails may still be crossing the switch.
     crossing: Vec<Crossing>,
     crossing_max: usize,
 }

@@ -74,7 +74,6 @@ impl Waiting {
         &self.lists[output.index()]
     }
 
-    /// Returns the total size in bytes of the packets that wait for an output.
     pub(crate) fn bytes(&self, output: ChannelId, packets: &Packets) -> u64 {
         let of_list = |list: &List| {
             let packets_of = std::iter::successors(list.first(), |id| packets.get(*id).next);

@@ -55,7 +55,6 @@ impl Waits<'_> {
         Some(Wait::Any(waits))
     }
 
-    /// Returns whether the buffer also contains packets that are leaving or not ready.
     fn are_others_there(self, of: &[(Buffer, PacketId)]) -> bool {
         let Network { packets, credits, packets_plan, .. } = self.network;
         let Buffer { channel, lane } = of[0].0;

@@ -105,7 +105,6 @@ mod tests {
         }
         assert_eq!([(); 3].map(|()| arbiter.grant()), [Some(3), Some(5), Some(4)]);
         assert_eq!(arbiter.grant(), Some(1));
-        // Each level continues after its last winner: level 2 after port 5, level 0 after port 1.
         for (port, level) in [(1, 0), (3, 2), (6, 2)] {
             arbiter.request(port, level);
         }

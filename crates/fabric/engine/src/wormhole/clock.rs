@@ -4,7 +4,6 @@ use crate::packed::Packed;
 use crate::wormhole::event::Event;
 use gingham_kernel::{Time, Wheel};
 
-/// Clock; all times are in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,

@@ -29,7 +29,6 @@ struct Race<F> {
     follower: F,
     /// Current run of the follower, without the flits that were already subtracted.
     behind: Option<Run>,
-    /// Number of flits still missing from the required lead.
     wanted: i64,
 }
 
@@ -40,7 +39,6 @@ impl<F: Iterator<Item = Run>> Race<F> {
             self.catch_up(piece.time);
             let part =
                 self.behind.map_or(piece.count, |behind| match piece.time.cmp(&behind.time) {
-                    // The leader's flits before the follower's next flit.
                     std::cmp::Ordering::Less => piece.started_by(behind.time - 1),
                     // The flits of both sequences, up to the second-to-last flit of the follower's
                     // run.
@@ -120,7 +118,6 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Computes `first_lead` flit by flit.
     fn by_counting(leader: &[Run], follower: &[Run], lead: u64) -> Option<u64> {
         let times = |runs: &[Run]| -> Vec<u64> {
             runs.iter().flat_map(|run| (run.first..run.end()).map(|n| run.start_of(n))).collect()

@@ -196,8 +196,6 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Starts a worm in phase 6 of the current time: at once if no event of an earlier phase is
-    /// pending.
     pub(crate) fn start_soon(&mut self, network: &mut Network, channel: ChannelId) {
         if network.links.is_held(channel) {
             return;

@@ -33,7 +33,6 @@ pub(crate) struct Links {
     ejections: Vec<Option<Ejection>>,
     changed: Vec<ChannelId>,
     counts: Vec<ChannelCount>,
-    /// Channels whose counts may have changed since the last section.
     touched: Bits,
     section_counts: Vec<(ChannelId, ChannelCount)>,
     /// For each channel, whether hosts are informed when it is taken or released; empty if no
@@ -132,7 +131,6 @@ impl Links {
         Some(worm)
     }
 
-    /// Starts routing the worm. With `is_stripped`, its header flit is removed at `now`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route(
@@ -255,7 +253,6 @@ impl Links {
         }
     }
 
-    /// Returns `channel` if it was stopped and the input at its end still wants it stopped.
     fn stopped_by(&self, channel: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[channel.index()].as_ref()?;
         let is_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -378,7 +375,7 @@ impl Links {
         }
     }
 
-    /// Returns the occupancy up to `time`, in flit ps, by the first `arrived` flits from `sender`.
+    /// Returns the occupancy up to `time`, in flit ps, of the first `arrived` flits from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latency = i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;

@@ -67,14 +67,13 @@ pub(crate) struct Schedule {
     begin: usize,
     /// Number of flits scheduled so far, which is the sequence number of the next flit.
     end: u64,
-    /// Sum of the start times, in ps, of all flits before number `summed`, all of which have
+    /// Sum of the start times, in ps, of all flits before number `summed`. All these flits have
     /// started.
     sum: i128,
     summed: u64,
 }
 
 impl Schedule {
-    /// Expected number of runs on a channel.
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
@@ -146,7 +145,6 @@ impl Schedule {
         self.runs.push(Run { first, count, time, period });
     }
 
-    /// Unschedules all flits that start at or after `time`. Returns the number of these flits.
     pub(crate) fn cut_from(&mut self, time: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -196,7 +194,6 @@ impl Schedule {
         self.sum
     }
 
-    /// Returns the sum of the start times, in ps, of all flits, which must have started.
     #[inline]
     pub(crate) fn sum_all(&mut self) -> i128 {
         match self.runs.last() {

@@ -152,7 +152,6 @@ impl Simulation {
         }
     }
 
-    /// Releases both ends of a connection if the tail has left.
     fn release(&mut self, output: ChannelId) {
         let Self { network, switches, hosts, .. } = self;
         let Network { clock, links, worms } = network;

@@ -135,7 +135,6 @@ impl Admission {
         !matches!(state, StreamState::Admitted | StreamState::Ended)
     }
 
-    /// Requests admission. Returns whether to send a probe.
     pub(super) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let has_room = self.reserve(stream, channel, now);
         let request = self.request(stream);
@@ -187,8 +186,8 @@ impl Admission {
         None
     }
 
-    /// Returns the signal to send back if the probe or release ends at this switch; `None` if the
-    /// packet continues.
+    /// Returns the signal that the switch's port 0 receives if the packet ends at this switch;
+    /// `None` if the packet continues.
     pub(super) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Option<Signal> {
         match signal {
             Signal::Probe(stream) => {

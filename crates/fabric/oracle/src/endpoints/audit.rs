@@ -41,12 +41,10 @@ pub(super) struct Audit {
     number: usize,
     sources: Vec<Source>,
     crashes: Vec<NetworkEvent>,
-    /// Number of messages created by each endpoint, including dropped messages.
     created: Vec<usize>,
     messages: Vec<Message>,
     /// Message that uses each packet slot, until the slot is reused.
     slots: BTreeMap<MessageSlot, MessageIndex>,
-    /// Flows, numbered in the order of their first messages.
     flows: Vec<FlowKey>,
     hosts: Vec<Host>,
     paths: Vec<SourceChooser>,

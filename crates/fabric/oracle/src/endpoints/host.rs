@@ -16,10 +16,8 @@ pub(super) struct Other {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pick {
-    /// Next packet of the first message in a queue.
     Queue(usize, MessageIndex),
     Other(usize),
-    /// No packet may start before this time.
     At(Time),
     Nothing,
 }

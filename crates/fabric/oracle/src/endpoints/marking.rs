@@ -28,7 +28,6 @@ impl Marking {
             None => Self::None,
             Some(Policy::Periodic(of)) => Self::Periodic(of.every.get(), Vec::new()),
             Some(Policy::Threshold(of)) => {
-                // Only whole flits are counted.
                 Self::Threshold(of.above.0 / u64::from(plan.switching.flit_bytes()))
             }
             Some(Policy::Fecn(of)) => Self::Fecn(fecn::Fecn::new(plan, *of)),

@@ -21,7 +21,6 @@ pub(super) struct Probe {
     between_hosts: u64,
     read: u64,
     at_ports_0: u64,
-    /// Original destinations of diverted packets at each port 0, in arrival order.
     diverted: BTreeMap<EndpointId, Vec<EndpointId>>,
 }
 

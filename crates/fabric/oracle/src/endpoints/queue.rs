@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// A message joins the queue.
     Queued,
     /// A packet starts; `is_last` marks the last packet of its message.
     Started { payload_bytes: u32, is_last: bool },
-    /// An acknowledgement arrives.
     Acknowledged { packets: u32, is_marked: bool },
 }
 
@@ -30,10 +28,9 @@ pub(super) struct State {
     /// are acknowledged.
     pub(super) in_flight: u32,
     pub(super) limits: Limits,
-    /// Earliest start time of the next packet under the rate limit and gap.
     pub(super) earliest: Time,
-    /// Number of the event since which the queue has had a packet and an open window but has not
-    /// sent; determines the round-robin order.
+    /// Number of the event after which the queue has continuously had a packet and an open window
+    /// without sending; determines the round-robin order.
     pub(super) joined: Option<usize>,
 }
 
@@ -140,7 +137,7 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
     if counts { started - acknowledged } else { 0 }
 }
 
-/// Returns the earliest start of the packet after one that starts at `now`: the later of `now +
+/// Returns the earliest start of the next packet if a packet starts at `now`: the later of `now +
 /// ceil(refill payload / 65536)` (rate limit) and `now + gap`; `None` without limits.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
     let by_rate_limit = limits.refill.map(|refill| {

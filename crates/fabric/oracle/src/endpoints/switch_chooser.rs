@@ -62,7 +62,6 @@ impl SwitchChooser {
         };
         let of_switch = self.draws.iter().find(|(switch, _)| *switch == head.switch);
         let (_, draws) = of_switch.expect("a head is at a switch");
-        // The draws of a switch are numbered by port and lane, then by tick.
         let of_head = u64::from(head.port) * 256 + u64::from(head.lane);
         let place = draws.of(of_head).below(tick, among.len() as u64);
         among[usize::try_from(place).expect("outputs are few")]

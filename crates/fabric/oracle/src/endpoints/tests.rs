@@ -1,3 +1,4 @@
+//! Tests that the audit detects wrong decisions.
 
 use super::*;
 use crate::common::{quiet_plan, row, scheduled};

@@ -21,7 +21,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Returns `None` if no arbiter has weights that can change.
+    /// Creates the weights; `None` if no arbiter has weights that can change.
     pub(super) fn new(plan: &Plan, admission: &AdmissionPlan) -> Option<Self> {
         let mut arbiters: BTreeMap<_, Vec<ArbiterPlace>> = BTreeMap::new();
         for channel in ChannelId::first(plan.channels.len()) {

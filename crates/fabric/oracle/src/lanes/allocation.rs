@@ -80,7 +80,6 @@ impl Simulation {
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Grants a lane to a head. Returns the number of that head.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -281,7 +280,6 @@ impl Simulation {
         }
     }
 
-    /// Returns the number of each matched head, and the lane that the head accepts.
     fn matched_heads(
         &self,
         output: ChannelId,
@@ -327,7 +325,6 @@ impl Simulation {
         pointer.first(self.lanes_of_switch(output), is_able)
     }
 
-    /// Returns the number of input lanes of a switch, equal to its number of output lanes.
     pub(crate) fn lanes_of_switch(&self, output: ChannelId) -> usize {
         self.ports(self.plan.ends(output).source.node) * usize::from(self.plan.lanes.count)
     }
@@ -367,7 +364,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the output to which a lane can send a flit. Before this tick, the lane must have
+    /// Returns the output that can receive a flit from a lane. Before this tick, the lane must have
     /// been granted an output lane, and its first flit must have arrived. The output lane needs
     /// space.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {

@@ -217,7 +217,6 @@ impl Simulation {
         if open.clone().any(|lane| candidates[usize::from(lane)].is_some()) {
             return false;
         }
-        // No lane with a packet in progress has a credit.
         is_short || open.any(|lane| self.is_there(channel, lane))
     }
 
@@ -244,7 +243,6 @@ impl Simulation {
             }
             let idle: Vec<u8> = self.idle_lanes(channel, queue);
             if idle.is_empty() {
-                // The endpoints are not queried, so their state does not change.
                 let is_any_idle = queue
                     .lanes()
                     .any(|lane| self.senders[host.index()][usize::from(lane)].is_none());
@@ -280,8 +278,8 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Returns whether the queue of a group has a packet that is not delayed by a window or rate
-    /// limit. All lanes of the queue lack credits.
+    /// Returns whether a queue has a packet that neither a window nor a rate limit delays, although
+    /// all idle lanes of the queue lack credits.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
         let machine = &self.in_transit[host.index()].machine;

@@ -19,7 +19,6 @@ pub(crate) struct OutgoingPacket {
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
-    /// In-transit packets whose tails have not left the host.
     pub(crate) packets: Vec<InTransitPacket>,
     /// State of the first packet of each lane into the host, if the host has lane buffers.
     pub(crate) heads: Vec<EjectionHead>,

@@ -13,13 +13,11 @@ pub(crate) type Journeys = InFlight<Journey>;
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
-    /// All channels, from the source's cable to the destination's cable.
     pub(crate) path: Vec<ChannelId>,
     pub(crate) legs: Legs,
     pub(crate) length: PathLength,
     pub(crate) flits: u64,
     pub(crate) wire_bytes: u64,
-    /// Start time of the first flit at the source.
     pub(crate) began: Time,
     /// Index in `path` of the last channel entered by the head.
     pub(crate) position: usize,

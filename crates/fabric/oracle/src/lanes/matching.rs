@@ -9,10 +9,10 @@
 //! of iterations of the [`Allocator`](gingham_net::Allocator).
 //!
 //! - Output first: every crossbar output grants one crossbar input by round robin, or the holder of
-//! the output lane that its arbiter selects. Every input with grants accepts one grant, by the
-//! arbiter over its lanes or by round robin.
+//!   the output lane that its arbiter selects. Every input with grants accepts one grant, by the
+//!   arbiter over its lanes or by round robin.
 //! - Input first: every crossbar input proposes to one output by round robin. Every output accepts
-//! one of the proposals that it receives.
+//!   one of the proposals that it receives.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::ports::{Chooser, CrossbarInput, Granting};
@@ -31,7 +31,7 @@ struct CrossbarPort {
 
 struct Grant {
     output: CrossbarPort,
-    /// Lanes of the input, each of which may send a flit.
+    /// Lanes of the input; any one of them may send a flit.
     lanes: Vec<u8>,
     /// State of the output's arbitration if the grant is accepted.
     after: Granting,
@@ -273,8 +273,9 @@ impl Simulation {
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// Returns the crossbar output to which a lane can send a flit. With packet-level arbitration,
-    /// returns `None` while another lane of the input or output has a packet in progress.
+    /// Returns the crossbar output that can receive a flit from a lane. With packet-level
+    /// arbitration, returns `None` while another lane of the input or output has a packet in
+    /// progress.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;

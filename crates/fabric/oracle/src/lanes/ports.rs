@@ -137,7 +137,6 @@ impl Input {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// Earliest start time of the next flit.
     pub(crate) free: Time,
     pub(crate) lanes: Vec<OutputLane>,
     pub(crate) chooser: Chooser,

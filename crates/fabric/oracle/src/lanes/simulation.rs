@@ -251,8 +251,8 @@ impl Simulation {
 //
 // ```text
 //   head with requests ──► any of:  the input lane that holds a permitted output lane
-//                          the input lane at the end of a free output lane, if that output lane lacks credits
-//   lane that holds an output lane without space ──► the input lane at the end of that output lane, if full
+//                                   the input lane behind a free output lane that lacks credits
+//   lane that holds an output lane without space ──► the input lane behind that output lane, if full
 //   packet that waits for space at a host ──► any of:  the input lanes that pool packets will enter
 // ```
 //

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   s            a             h ... r              u                       e
-//!   s            a             h ... r              u                       e
+//!   takes space  first byte    head  ready: waits   starts on the output    tail has left: space is free
 //!   └──────────────────────── a packet in the buffer ──────────────────────┘
 //!                └──────────────── its bytes fill the buffer ──────────────┘
 //! ```
@@ -41,7 +41,6 @@ pub(crate) struct Input {
     /// `h` of the last packet: the time when its head was read.
     pub(crate) last_head: Option<Time>,
     pub(crate) freed_blocks: Vec<u64>,
-    /// Time of the last credit update to the sender, received or lost, for each lane.
     pub(crate) credit_updates: Vec<Option<Time>>,
     /// Sum, over all packets that have left, of wire bytes times stay, in byte ps.
     occupancy_byte_ps: u128,

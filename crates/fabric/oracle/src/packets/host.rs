@@ -57,7 +57,6 @@ impl Simulation {
         self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
-    /// Returns whether the buffer has space for a packet of maximum length.
     fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
         let blocks = self.watched.space_blocks[usize::from(lane)];
         self.outputs[channel.index()].has_space(lane, blocks.into())
@@ -311,7 +310,6 @@ impl Simulation {
 pub(crate) struct Pausing {
     pub(crate) lanes: Vec<LanePause>,
     pub(crate) pauses: u64,
-    /// Start of the current interval with at least one lane paused.
     since: Option<Time>,
     past_ps: u64,
 }

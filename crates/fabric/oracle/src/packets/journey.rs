@@ -13,7 +13,6 @@ pub(crate) type Journeys = InFlight<Journey>;
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
-    /// All channels, from the source's cable to the destination's cable.
     pub(crate) path: Vec<ChannelId>,
     pub(crate) legs: Legs,
     pub(crate) length: PathLength,

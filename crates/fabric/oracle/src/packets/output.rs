@@ -1,5 +1,5 @@
-//! Sending end of a channel: the current transmission, and what the sender knows about the buffer
-//! at the other end.
+//! Sending end of a channel: the current transmission, and the sender's view of the buffer at the
+//! other end.
 //!
 //! ```text
 //!   blocks since time zero    sent ──── free ────► limit ──── updates on their way ────► capacity + freed
@@ -38,7 +38,6 @@ pub(crate) struct Sending {
     pub(crate) from: Leaves,
 }
 
-/// Buffer that a packet's tail leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaves {
     Host,
@@ -52,7 +51,7 @@ pub(crate) enum Leaves {
     },
 }
 
-/// What the sender knows about a buffer, in blocks since time zero.
+/// The sender's view of a buffer, in blocks since time zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
     pub(crate) sent: u64,

@@ -198,7 +198,7 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
     }
 }
 
-// Order in which a switch serves the packets that wait for an output lane.
+// Order of the packets that wait for an output lane of a switch.
 //
 // ```text
 //   oldest first      arrival time a, then input port, then incoming lane
@@ -275,7 +275,6 @@ impl Simulation {
         lanes.clone().for_each(OutputLane::assert_no_overflow);
         let crossed = lanes.flat_map(|lane| &lane.packets);
         let at_outputs = crossed.filter(|crossed| !crossed.has_started).count();
-        // A packet that has started or crossed is counted at its next location.
         let there = to_hosts + in_buffers + at_outputs;
         assert_eq!(self.journeys.len(), there, "packets are conserved");
         for channel in ChannelId::first(self.inputs.len()) {
@@ -338,7 +337,7 @@ impl Simulation {
 //
 // ```text
 //   e: blocks free ── update with the total ──► e + d' + c: known
-//            └─ lost: the total is sent with the lane's next update, or repeated at e + period
+//                  └─ lost: the total is sent with the lane's next update, or repeated at e + period
 // ```
 //
 // Source: InfiniBand Architecture Specification, Volume 1, section 7.9.

@@ -106,7 +106,6 @@ impl Simulation {
         candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
     }
 
-    /// Returns the next packet for a lane, regardless of space.
     fn candidate(&self, output: ChannelId, lane: u8) -> Option<Waiting> {
         for waiting in self.in_order(output, lane) {
             if self.can_be_read(waiting) {
@@ -228,7 +227,6 @@ impl OutputLane {
 
     fn first(&self) -> Option<&Crossed> {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
-        // `min_by_key` returns the first packet among those with equal levels.
         stays.min_by_key(|crossed| Reverse(crossed.level))
     }
 

@@ -27,7 +27,6 @@ pub(crate) struct Input {
     pub(crate) serves: Option<WormId>,
     /// Control flit that the fill level requires.
     pub(crate) wanted: Symbol,
-    /// Last control flit sent.
     pub(crate) announced: Symbol,
 }
 

@@ -181,7 +181,6 @@ impl Simulation {
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         let input = self.inputs[channel.index()].as_ref()?;
         if self.is_waiting_at_host(channel) {
-            // All pool packets leave on the host's own channel.
             return self.lastingly_stopped_by(Fabric::reverse(channel));
         }
         match input.head {

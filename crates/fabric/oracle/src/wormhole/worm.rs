@@ -11,7 +11,6 @@ pub(crate) type Worms = InFlight<Worm>;
 #[derive(Clone, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
-    /// All channels, from the source's cable to the destination's cable.
     pub(crate) path: Vec<ChannelId>,
     /// Length of the path before any diversion.
     pub(crate) length: PathLength,
@@ -19,7 +18,7 @@ pub(crate) struct Worm {
     pub(crate) flits: u64,
     pub(crate) head_arrived: Option<Time>,
     pub(crate) index_expected: u64,
-    /// Index in `path` of the channel at the end of which the head is read next.
+    /// Index in `path` of the channel whose far end reads the head next.
     pub(crate) hops_read: usize,
     /// Index of the worm's first flit on that channel; earlier flits were stripped or dropped.
     pub(crate) lead: u64,

@@ -125,8 +125,8 @@ fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
 
-/// Returns how many times as many instructions the per-port stepper is expected to need as the
-/// column stepper; `None` if the run is short or the ratio small.
+/// Returns the expected instructions of the per-port stepper, divided by those of the column
+/// stepper; `None` if the run is short or the ratio small.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -141,7 +141,7 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_noted.then_some(factor.round() as u32)
 }
 
-/// Ratio of expected instructions, per-port to column stepper, from which on users are warned of
+/// Minimum ratio of expected instructions, per-port stepper to column stepper, for a warning of
 /// slow stepping. The run must also need at least `LONG_RUN` instructions, which take some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;

@@ -25,7 +25,6 @@ pub(crate) struct Column<const L: usize> {
     /// Round-robin pointer of the link: the lanes after the last served lane.
     pub(crate) link_after: [u64; L],
     pub(crate) to_host: u64,
-    /// Channels that sent a flit since the network last collected this set.
     pub(crate) active: u64,
     pub(crate) waits: u64,
     /// Channels with a head that only a lack of credits keeps from being granted a lane.
@@ -163,8 +162,6 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Returns the channels with a flit in an output lane, or before an output lane that lacks only
-    /// credits.
     #[inline(always)]
     pub(crate) fn unsent(&self) -> u64 {
         let filled = self.filled.iter().fold(0, |any, lane| any | lane);

@@ -24,7 +24,6 @@ pub(crate) struct Count<const L: usize> {
 }
 
 impl<const L: usize> Count<L> {
-    /// Creates zero counts with enough planes for the largest of `counts`.
     pub(crate) fn up_to(counts: &[u32]) -> Self {
         let most = counts.iter().copied().max().unwrap_or(0);
         let planes = (u32::BITS - most.leading_zeros()) as usize;
@@ -75,8 +74,6 @@ impl<const L: usize> Count<L> {
         any
     }
 
-    /// Returns the switches with equal counts in `self` and `other`, which must have the same
-    /// number of planes.
     #[inline(always)]
     pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {
         debug_assert_eq!(self.high.len(), other.high.len(), "counts are of the same lanes");
@@ -147,7 +144,6 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Compares counts with plain integers over their whole range, up and down.
     fn assert_counts_match_plain_integers(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);

@@ -10,7 +10,6 @@ use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Moves {
     pub(super) flits: f64,
-    /// Number of head flits, which are also counted in `flits`.
     pub(super) heads: f64,
 }
 
@@ -102,7 +101,6 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
 /// Returns the mean number of switches on the paths from a sample of sources to all hosts.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
-    // No path leads to port 0 of a switch.
     let hosts = || plan.fabric.endpoint_ids().filter(|end| plan.fabric.is_host_endpoint(*end));
     let step = hosts().count().div_ceil(SOURCES).max(1);
     let (mut passed, mut pairs) = (0, 0_usize);

@@ -2,9 +2,12 @@
 //! iterative allocator of [`crate::lanes::crossbar`].
 //!
 //! ```text
-//!   requested   input 0:  output 0 1 2 ...     one bit per switch: a lane of the input can send to the output
-//!   turn        input 0:  output 0 1 2 ...     the input comes after the last input matched with the output
-//!   iteration   each output grants the first input in turn; each input accepts one lane of the outputs that granted it
+//!   requested   input 0:  output 0 1 2 ...     one bit per switch: a lane of the input can send
+//!                                              to the output
+//!   turn        input 0:  output 0 1 2 ...     the input comes after the last input matched with
+//!                                              the output
+//!   iteration   each output grants the first input in turn; each input accepts one lane of the
+//!               outputs that granted it
 //! ```
 //!
 //! Another iteration is needed only if an input received two grants. Otherwise all grants were
@@ -28,7 +31,6 @@ pub(crate) type Row = [u64; RADIX_MAX];
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
-    /// Switches where a flit crossed in this tick, for each output and lane.
     pub(crate) put: [[u64; L]; RADIX_MAX],
     pub(crate) heads: Heads<L>,
 }
@@ -168,7 +170,6 @@ impl<const L: usize> Group<L> {
         any_able != 0
     }
 
-    /// Runs one iteration. Returns whether another iteration is needed.
     #[inline(always)]
     fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>], by_output: bool) -> bool {
         let mut any_onward = [0; N];

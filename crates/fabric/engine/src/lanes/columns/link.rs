@@ -206,7 +206,6 @@ impl<const L: usize> Column<L> {
         self.waits = waits;
     }
 
-    /// Counts the flits sent to hosts, and collects the first and last flit of each packet.
     #[inline(always)]
     fn send_to_hosts(&mut self, number: usize, ejected: &mut Vec<(Place, usize)>) {
         for lane in 0..L {

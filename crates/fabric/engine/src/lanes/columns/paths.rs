@@ -2,8 +2,8 @@
 //! heads.
 //!
 //! ```text
-//!   first   per pair    7                          index of the first hop, once a packet of the pair was routed
-//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     output (its column in the group) and permitted lanes
+//!   first   per pair    7                       index of the first hop, once a packet of the pair was routed
+//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     output (its column in the group), permitted lanes
 //! ```
 //!
 //! A worm that arrives at a lane carries the index of its next hop (`Coming::hop`). Its position is
@@ -20,7 +20,6 @@ use crate::lanes::worms::Worm;
 use gingham_net::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Maximum number of entries in `first`: host pairs times VC classes and paths.
 const PAIRS_MAX: usize = 1 << 20;
 
 const OUTPUT_BITS: u32 = 4;
@@ -33,7 +32,6 @@ pub(crate) struct Paths {
     /// computed.
     first: Vec<u32>,
     hops: Vec<u16>,
-    /// Distinct lane sets; hops refer to their indices.
     choices: Vec<Lanes>,
 }
 
@@ -112,7 +110,6 @@ impl Paths {
         worm.hops
     }
 
-    /// Computes the hops of a worm. Returns the index of the first hop.
     #[inline(never)]
     fn write(&mut self, worm: &Worm, plan: &Plan, (layout, places): (&Layout, &Places)) -> u32 {
         let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");

@@ -2,8 +2,9 @@
 //! [`crate::lanes::requests`], for 64 switches side by side.
 //!
 //! ```text
-//!   asker      input * L + lane, at one switch; 64 askers per word      words[0][switch]    1 if the asker's head requests the output
-//!   free       [switch]   lanes without a holder                        holders[lane][switch]    holders of all other lanes
+//!   words[w][switch]         one bit per asker (input * L + lane): its head requests the output
+//!   free[switch]             lanes without a holder
+//!   holders[lane][switch]    askers that hold the other lanes
 //! ```
 //!
 //! Invariants: `requested` marks the switches with a nonzero word; every lane is either free or has
@@ -90,7 +91,6 @@ impl<const L: usize> Requests<L> {
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        // After the requests of the last input, the search wraps around to the first input.
         self.pointers[usize::from(level) % LEVELS][bit & 63] =
             narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
@@ -117,7 +117,6 @@ impl<const L: usize> Requests<L> {
             return askers.map(|asker| (usize::from(first) + asker) % 64).find_map(&found);
         }
         let first = usize::from(first);
-        // The search starts at the pointer, and ends with the lower bits of the pointer's word.
         let onward = u64::MAX << (first % 64);
         for turn in 0..=Self::WORDS {
             let number = (first / 64 + turn) % Self::WORDS;
@@ -135,7 +134,6 @@ impl<const L: usize> Requests<L> {
         None
     }
 
-    /// Returns the requesters of the port, each as input times `L`, plus lane.
     pub(crate) fn askers(&self, bit: usize) -> impl Iterator<Item = usize> {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
@@ -223,8 +221,6 @@ mod tests {
             requests.insert(asker, 0);
         }
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((1, 0)));
-        // The only lane of the other head with level 1 is held, so the head with level 0 is granted
-        // lane 1.
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((0, 1)));
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), None);
     }

@@ -64,7 +64,6 @@ impl<const L: usize> Table<L> {
         let places = Places::new(&plan.fabric, layout, switches.ports());
         let columns = places.columns();
         let host_words = (layout.channels().len() - layout.first_host) / 64;
-        // An output without a buffer passes one flit at a time.
         let output_depths = lanes.output_depths_flits.map(|depth| depth.max(1));
         let has_levels = lanes.arbitration.level(plan.highest_priority()) > 0;
         let column = Column::new(has_levels, &lanes.depths_flits, &output_depths);
@@ -182,7 +181,6 @@ impl<const L: usize> Table<L> {
 }
 
 impl<const L: usize> Stepper for Table<L> {
-    /// Receives only the credits of hosts; the next stage receives the credits of switches.
     fn receive_credits(&mut self, network: &mut Network, tick: u64) {
         self.receive_host_credits(&mut network.links, tick);
     }

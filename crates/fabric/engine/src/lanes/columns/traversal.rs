@@ -195,7 +195,6 @@ pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     }
     for (output, column) in columns.iter().enumerate() {
         let filled = column.filled.iter().fold(0, |any, lane| any | lane);
-        // If an output has no flit, its blocked flits lack credits.
         unpaid[output] &= !paid[output] & !filled;
     }
     unpaid

@@ -31,7 +31,6 @@ impl<const L: usize> View for Table<L> {
         };
         let column = &self.columns[column];
         let past_ps = network.links.ticks_ps(column.cables.waited[bit]);
-        // The start of a wait in progress is already subtracted.
         past_ps.wrapping_add(if column.waits >> bit & 1 == 1 { end_ps } else { 0 })
     }
 

@@ -81,7 +81,6 @@ impl Input {
         self.current.expect("the header was read").worm
     }
 
-    /// Returns the next worm to be read, if the port is idle.
     pub(super) fn next(&self) -> Option<&Incoming> {
         if self.head == Head::Idle { self.incoming.front() } else { None }
     }

@@ -80,7 +80,6 @@ impl Links {
         };
         let first_leaving = leaving.first.max(output.worm_first);
         let first = input.taken + (first_leaving - output.worm_first);
-        // All earlier flits of the worm, if any, have left.
         let is_alone = leaving.time <= now || leaving.first <= output.worm_first;
         let is_begun = leaving.end() > output.worm_first;
         let is_slower = arriving.first <= first && arriving.period >= leaving.period;

@@ -3,9 +3,9 @@
 //! While a port is open, arriving flits leave it at once: they are consumed or moved to the pool.
 //! Flits that gathered earlier leave together when the port opens.
 //!
-//! Invariants: only part of a worm may have left the port, and only if that worm was read last; the
-//! channel into an in-transit host keeps the runs of all flits that have not arrived, and of the
-//! worm that is arriving or being re-injected.
+//! Invariants: of all worms, only the worm read last may have partly left the port; the channel
+//! into an in-transit host keeps the runs of all flits that have not arrived, and of the worm that
+//! is arriving or being re-injected.
 
 use super::Links;
 use super::ejection::Ejection;
@@ -151,7 +151,6 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Returns the worm that waits for pool space, and the time when its head was read, in ps.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };

@@ -31,7 +31,6 @@ pub(crate) struct Left {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
     pub(super) flit: u64,
-    /// Flit time plus cable delay.
     pub(super) latency: u64,
     pub(super) schedule: Schedule,
     pub(super) worm: Option<WormId>,
@@ -52,7 +51,6 @@ pub(super) struct Sender {
     pub(super) delivered: bool,
     control_until: u64,
     pub(super) stopped_since: Option<u64>,
-    /// Time of the scheduled `Release` event; the tail may leave later.
     release_at: Option<u64>,
 }
 
@@ -228,7 +226,6 @@ fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) 
     if piece.period <= flit {
         return (start, flit, count);
     }
-    // The output is faster than the arrivals and catches up with them.
     let behind = (start - piece.time) / (piece.period - flit);
     (start, flit, count.min(behind + 1))
 }

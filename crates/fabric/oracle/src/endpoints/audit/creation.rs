@@ -97,7 +97,7 @@ impl Audit {
         self.carry_out_effects(endpoint);
     }
 
-    /// Returns the class in which a new message is sent; `None` if the message is dropped.
+    /// Returns the class for sending a new message; `None` if the message is dropped.
     fn policed(&mut self, endpoint: EndpointId, class: ClassId, bytes: u32) -> Option<ClassId> {
         let policing = self.plan.classes[class.index()].policing.as_ref();
         let excess = policing.map_or(Excess::Delay, |policing| policing.excess);

@@ -42,7 +42,6 @@ impl Audit {
             return Pick::Other(other);
         }
         let mut soonest: Option<Time> = None;
-        // Classes with a flow that waits for tokens.
         let mut short: Vec<ClassId> = Vec::new();
         for place in host.ring(group, level) {
             let queue = &self.hosts[endpoint.index()].queues[place];

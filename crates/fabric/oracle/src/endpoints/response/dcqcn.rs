@@ -91,7 +91,6 @@ impl Law for Dcqcn {
         self.notified = Some(Since { alpha_at, rate_at, bytes: 0, by_timer: 0, by_bytes: 0 });
     }
 
-    /// Counts the bytes of a starting packet, unless the rate has fully recovered.
     fn starts(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
         self.expire(now, limits);
         let counter = self.byte_counter();

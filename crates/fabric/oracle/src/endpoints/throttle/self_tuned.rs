@@ -44,7 +44,6 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Returns whether a count is due now. If so, schedules the next count.
     pub(in crate::endpoints) fn gathers(&mut self, now: Time) -> bool {
         let is_due = self.next_gather == now;
         if is_due {
@@ -82,7 +81,6 @@ impl SelfTuned {
             if (place + 1).is_multiple_of(per_period) {
                 periods.push(std::mem::take(&mut current));
             }
-            // The interval that starts here belongs to the current period.
             let threshold = threshold_after(&self.plan, self.buffers, &periods);
             let is_above = |after_ps| self.is_above(place, after_ps, threshold);
             current.has_throttled |= is_above(0) || is_above(self.plan.gather.as_ps());

@@ -11,7 +11,6 @@ pub(super) struct Period {
     pub(super) has_throttled: bool,
 }
 
-/// Best period, since the last best period was discarded.
 #[derive(Clone, Copy)]
 struct Best {
     period: Period,
