@@ -5,8 +5,8 @@
 //! ```
 //!
 //! An output allocates lanes after each change: a new request, a released lane, or a credit that a
-//! grant needs. It grants the first head that a free lane suits, and the first suitable lane, both in
-//! round-robin order. Outputs are independent because a head requests only one output.
+//! grant needs. It grants the first head that a free lane suits, and the first suitable lane, both
+//! by round robin. Outputs are independent because a head requests only one output.
 //!
 //! A worm enters the queue of the next input lane when it is granted that lane, so worms leave an
 //! output lane in grant order.

@@ -12,8 +12,8 @@ const NEVER: (u64, Packed) = (u64::MAX, Packed::LAST);
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     queue: Wheel<Packed>,
-    /// Next delivery of those scheduled in time order. `queue` contains the few deliveries that
-    /// were scheduled out of order.
+    /// Next delivery. The few deliveries that were scheduled out of time order are in `queue`
+    /// instead.
     delivery: (u64, Packed),
     deliveries: VecDeque<(u64, Packed)>,
     now: u64,

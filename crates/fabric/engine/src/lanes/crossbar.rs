@@ -294,7 +294,7 @@ fn first_from(inputs: u64, pointer: u16) -> usize {
 //
 // ```text
 //   output lanes   filled    1 1 0 1 ┐
-//                  credited  0 1 1 1 ┴► round robin ─► a flit, a credit less ─► the input lane of the peer, latency later
+//                  credited  0 1 1 1 ┴► round robin ─► a flit leaves, using a credit ─► input lane of the peer
 // ```
 //
 // On a channel into a host, only the first and last flits of a worm need processing.

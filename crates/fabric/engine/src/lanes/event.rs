@@ -1,7 +1,7 @@
 //! Events between ticks, at any picosecond, and their order.
 //!
 //! Simultaneous events are ordered by kind, then by channel or source, and precede a tick at the
-//! same time. Starts of own packets and of in-transit packets share one kind because a channel
+//! same time. Starts of local packets and of in-transit packets share one kind because a channel
 //! starts one packet at a time. `Begin` and `Reinject` are for packets that start later than the
 //! tick that took their first flit.
 

@@ -340,8 +340,8 @@ impl Hosts {
         }
         self.is_short |= fitting == 0;
         if fitting == 0 && self.may_hold_back {
-            // A higher-priority packet with fewer flits may get its tokens before this packet gets
-            // its credits, or this packet may become ineligible.
+            // Retry at the next tick: a higher-priority packet with fewer flits may get its tokens
+            // before this packet gets its credits, or this packet may become ineligible.
             links.ready.insert(port);
         }
         fitting
@@ -566,7 +566,8 @@ impl Hosts {
         };
         let mut unasked = host.groups.iter().enumerate().filter(is_unasked).peekable();
         if self.may_hold_back && unasked.peek().is_some() {
-            // A rate limit may release a packet, or a window may close, without a notice.
+            // Retry at the next tick: a rate limit may release a packet, or a window may close,
+            // without a notice.
             links.ready.insert(port);
         }
         unasked.any(|(group, _)| {

@@ -22,8 +22,8 @@ pub(crate) struct LaneMatching {
     /// Round-robin pointer of each output lane and level: the bit after the last head that accepted
     /// a grant, in the words of `Requests`.
     heads: Vec<u16>,
-    /// Round-robin pointer of each input lane: the output lane after the output lane accepted last,
-    /// numbered within the switch.
+    /// Round-robin pointer of each input lane: the output lane that follows the last accepted
+    /// output lane, numbered within the switch.
     lanes: Vec<usize>,
     grants: Vec<(usize, u16)>,
 }
@@ -42,7 +42,7 @@ impl LaneMatching {
 }
 
 impl Network {
-    /// Matches heads to lanes at outputs that changed or had more to grant.
+    /// Matches heads with lanes at outputs that changed or may grant more lanes.
     pub(crate) fn allocate_lanes_by_islip(&mut self, context: &Context) {
         let Some(mut matching) = self.lane_matching.take() else { return };
         let is_short_noted = context.lanes.counts_credits() && self.adaptive.is_none();

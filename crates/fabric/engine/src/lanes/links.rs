@@ -270,7 +270,8 @@ impl Links {
         lanes
     }
 
-    /// Receives due credits. Requests VC allocation if heads may wait for several credits.
+    /// Receives the credits that arrive at `tick`. Requests VC allocation if heads may wait for
+    /// several credits.
     pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
         let due = self.credits.take(tick);
         for &lane in &due {

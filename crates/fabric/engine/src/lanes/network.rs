@@ -351,8 +351,8 @@ impl Network {
 }
 
 // Multiplexed crossbars with round-robin allocation of crossbar ports: switches with speedup, and
-// allocators other than the maximal one ([`Allocator`]). With speedup, a switch port has several
-// crossbar ports.
+// allocators other than the maximal allocator ([`Allocator`]). With speedup, a switch port has
+// several crossbar ports.
 //
 // ```text
 //   port p   input 0 ◄ lanes 0 2 4 ...  input p s      ┐ propose    an output keeps the nearest to its
@@ -392,7 +392,7 @@ struct CrossbarMatching {
 struct Able {
     crossbar_port: usize,
     lanes: u16,
-    /// Only output that the input requests, with an input-first allocator.
+    /// The only output that the input requests, if the allocator is input-first.
     proposed: Option<usize>,
 }
 

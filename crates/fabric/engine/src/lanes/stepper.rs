@@ -30,10 +30,10 @@ pub(crate) trait Stepper: View {
     /// Runs stage 3.
     fn allocate_lanes(&mut self, network: &mut Network, context: &Context);
 
-    /// Moves due flits into buffers. Returns the number of flits to count as events.
+    /// Moves arriving flits into buffers. Returns the number of flits that count as events.
     fn receive_flits(&mut self, network: &mut Network, tick: u64) -> u64;
 
-    /// Returns the first tick from `tick` on with a change of the stepper's own state.
+    /// Returns the first tick, from `tick` on, when the state of the stepper changes.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
     /// Returns whether the stepper stores the hops of packets; packets then store no path.

@@ -44,7 +44,7 @@ struct Lane {
 const _: () =
     assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
 
-/// Queued update after the first one of its lane; linked in time order.
+/// Queued update other than the first update of its lane; linked in time order.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     time_ps: u64,

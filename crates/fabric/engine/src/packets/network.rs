@@ -176,6 +176,7 @@ impl Network {
     }
 }
 
+// Loads of outputs, for path selection.
 
 impl Network {
     #[inline(never)]

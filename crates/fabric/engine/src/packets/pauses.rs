@@ -264,8 +264,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Notifies the endpoints that a head was read, and schedules the packet. Its ready time is
-    /// known only now because the endpoints may divert the packet.
+    /// Notifies the endpoints that a head was read, and schedules the event that makes the packet
+    /// ready. The ready time is known only now because the endpoints may divert the packet.
     #[inline(never)]
     pub(crate) fn notify_read(&mut self, id: PacketId, input: ChannelId) {
         let Self { plan, clock, endpoints, packets, links, buffer_fills, .. } = self;

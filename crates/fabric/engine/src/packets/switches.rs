@@ -5,9 +5,9 @@
 //!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
 //! ```
 //!
-//! With the default rules (oldest packet first, any number of outputs may read an input at the same
-//! time, overtaking limited only among packets for the same output), the candidate of a list is its
-//! first packet. `reading` implements the other rules.
+//! With the default rules, the candidate of a list is its first packet: the oldest packet goes
+//! first, any number of outputs may read an input at the same time, and overtaking is limited only
+//! among packets for the same output. `reading` implements the other rules.
 
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;

@@ -1,4 +1,4 @@
-//! Wait-for graph for deadlock checks, and invariants.
+//! Wait-for graph for deadlock checks, and checks of invariants.
 
 use crate::packets::network::Network;
 use crate::packets::network::blocks_of;

@@ -2,7 +2,7 @@
 //!
 //! The fill level (arrived minus departed flits) rises above STOP with an arrival, and falls below
 //! GO with a departure. In both cases, one flit sequence (the leader) has then started a given
-//! number of flits more than another sequence (the follower). While each sequence is within one
+//! number of flits more than the other sequence (the follower). While each sequence is within one
 //! run, the difference is monotonic, and bisection finds the crossing.
 //!
 //! ```text
@@ -100,7 +100,6 @@ fn after(run: &Run, count: u64) -> Run {
     }
 }
 
-/// Returns the first index with `leads(index)`, given `!leads(no)` and `leads(yes)`.
 fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;

@@ -47,7 +47,6 @@ struct InTransit {
 }
 
 impl Hosts {
-    /// Creates the initial state. `takes_in` enables in-transit worms.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
         let cable = |channel| {
             let ends = plan.ends(channel);

@@ -236,7 +236,7 @@ impl Links {
 
 impl Links {
     pub(crate) fn wait_for_graph(&self) -> WaitForGraph {
-        // Only channels that were active since they were last at rest can have a waiting worm.
+        // Channels that have stayed at rest cannot have a waiting worm.
         let wait = |channel| {
             let channel = ChannelId::new(channel);
             Some((channel.into(), Wait::one(self.waits_for(channel)?)))
@@ -323,7 +323,7 @@ impl Links {
         self.touched.insert(channel.index());
     }
 
-    /// Returns the counts of channels that were active since they were last at rest. No event
+    /// Returns the counts of channels that have been active since they were last at rest. No event
     /// before `time` may be pending.
     pub(crate) fn section_counts(&mut self, time: u64) -> &[(ChannelId, ChannelCount)] {
         let mut touched = std::mem::take(&mut self.touched);
@@ -400,7 +400,7 @@ impl Links {
 }
 
 impl Links {
-    /// Applies a STOP or GO. Returns whether the channel has no worm but may now start one.
+    /// Applies a STOP or GO. Returns whether the channel is free and may now start a worm.
     pub(crate) fn on_control(&mut self, clock: &mut Clock, channel: ChannelId, stop: bool) -> bool {
         let now = clock.now();
         let was_stopped = self.senders[channel.index()].stopped_since.is_some();

@@ -97,7 +97,6 @@ impl Schedule {
         self.runs.last()
     }
 
-    /// Returns the start time of a flit; `None` if it was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.first <= number)?;
         (number < run.end()).then(|| run.start_of(number))

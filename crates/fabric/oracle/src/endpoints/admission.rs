@@ -239,7 +239,7 @@ impl Admission {
         }
     }
 
-    /// Compares requests and ledgers with those reported by the shared state machine.
+    /// Compares the requests and ledgers of both implementations.
     pub(super) fn check(&self, now: Time, machines: &gingham_net::Endpoints, tally: &Tally) {
         for (stream, (request, found)) in self.requests.iter().zip(machines.requests()).enumerate()
         {

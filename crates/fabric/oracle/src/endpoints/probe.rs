@@ -40,7 +40,8 @@ impl Probe {
         }
     }
 
-    /// Returns the control packets to send after receiving a packet, and whether to order a weight.
+    /// Returns the control packets to send after receiving a packet, and whether to order a change
+    /// of a lane's weight.
     pub(super) fn received(&mut self, packet: &Packet) -> (Vec<Control>, bool) {
         let Some(of) = self.plan.probe else { return (Vec::new(), false) };
         self.received += 1;

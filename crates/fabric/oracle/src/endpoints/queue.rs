@@ -9,7 +9,6 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
     Queued,
-    /// A packet starts; `is_last` marks the last packet of its message.
     Started { payload_bytes: u32, is_last: bool },
     Acknowledged { packets: u32, is_marked: bool },
 }
@@ -138,7 +137,7 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
 }
 
 /// Returns the earliest start of the next packet if a packet starts at `now`: the later of `now +
-/// ceil(refill payload / 65536)` (rate limit) and `now + gap`; `None` without limits.
+/// ceil(refill payload / 65536)` (rate limit) and `now + gap`; `None` if neither limit applies.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
     let by_rate_limit = limits.refill.map(|refill| {
         let parts = u128::from(refill.as_ps()) * u128::from(payload_bytes);

@@ -51,7 +51,7 @@ impl SwitchChooser {
     }
 
     /// Returns the expected output, which depends on the rule: the first output, a random output,
-    /// or a random output among those with the most credits.
+    /// or a random output among the outputs with the most credits.
     fn expected(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let most = credits.iter().fold(0, |most, of| *of.max(&most));
         let places = 0..credits.len();

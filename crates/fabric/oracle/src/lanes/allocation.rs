@@ -132,8 +132,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the request of the lane's first head, from tick `h + 1 + R` on. If the head may use
-    /// several outputs, requests one that could grant a lane.
+    /// Returns the request of the head at the front of a lane, from tick `h + 1 + R` on. If the
+    /// head may use several outputs, requests one that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(switch_chooser) = &self.switch_chooser else {
             return self.only_request(input, lane, tick);

@@ -31,7 +31,6 @@ struct CrossbarPort {
 
 struct Grant {
     output: CrossbarPort,
-    /// Lanes of the input; any one of them may send a flit.
     lanes: Vec<u8>,
     /// State of the output's arbitration if the grant is accepted.
     after: Granting,

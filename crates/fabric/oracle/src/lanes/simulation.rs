@@ -357,7 +357,7 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
 // ```text
 //   lane buffer   its first packet   ─► the output lane that it holds, or the permitted output lanes
 //                 packets behind it  ─► nothing
-//   host          packets on lanes   ─► that lane;   the first of every queue ─► the lanes of its group
+//   host          packets on lanes   ─► their lanes;   the first packet of every queue ─► the lanes of its group
 //   blocked       no credit is available, or too few for a packet that needs credits for all its flits
 // ```
 
@@ -494,7 +494,7 @@ impl Simulation {
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records the outputs whose waiting flits at the crossbar all lack only credits.
+    /// Records each output where only a lack of credits keeps the waiting flits from crossing.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();

@@ -34,6 +34,6 @@ pub(crate) enum Event {
     Ready { channel: ChannelId, lane: u8, packet: JourneyId },
     /// Phase 6: an idle channel chooses a packet.
     Start { channel: ChannelId },
-    /// Phase 7: follows all other events of the time when the head was read.
+    /// Phase 7: all other events at the time when the head was read are over.
     Settle { channel: ChannelId, lane: u8, packet: JourneyId },
 }

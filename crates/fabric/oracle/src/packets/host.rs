@@ -336,7 +336,7 @@ impl Pausing {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// Applies a pause or resume request. Returns whether the sender was waiting for it.
+    /// Applies a pause or resume request. Returns whether the sender was waiting for the lane.
     fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;

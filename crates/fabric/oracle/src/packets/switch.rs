@@ -1,4 +1,4 @@
-//! Switches read heads and start packets on idle outputs.
+//! Switches: read heads, and start packets on idle outputs.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::event::Event;
@@ -123,8 +123,6 @@ impl Simulation {
         !is_busy && !self.is_held_back(waiting)
     }
 
-    /// Returns the lane chosen by the arbiter. `heads` has the packet that could start on each
-    /// lane.
     pub(crate) fn choose_lane(&mut self, channel: ChannelId, heads: &[Option<Head>]) -> Option<u8> {
         let bit = |(lane, head): (usize, &Option<Head>)| u16::from(head.is_some()) << lane;
         let eligible = heads.iter().enumerate().map(bit).sum();

@@ -29,7 +29,7 @@ pub(crate) enum Event {
     ControlArrives { channel: ChannelId, symbol: Symbol },
     /// Phase 3: a whole flit has arrived at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
-    /// Phase 4: the tail has left.
+    /// Phase 4: a tail has left the output.
     Release { output: ChannelId },
     /// Phase 4: the input at the end of `channel` may have a header to read.
     ReadHead { channel: ChannelId },

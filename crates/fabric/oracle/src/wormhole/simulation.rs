@@ -205,7 +205,7 @@ impl Simulation {
 // ```text
 //   input    its worm, from its header on   ─► the output that it requests or holds, blocked if stopped
 //            worms behind that worm         ─► nothing
-//   host     the worm that is being sent, the first of every queue ─► the host's channel
+//   host     the worm that is being sent, and the first worm of every queue ─► the host's channel
 // ```
 
 impl Simulation {

@@ -125,8 +125,8 @@ fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
 
-/// Returns the expected instructions of the per-port stepper, divided by those of the column
-/// stepper; `None` if the run is short or the ratio small.
+/// Returns the expected instructions of the per-port stepper, divided by the expected instructions
+/// of the column stepper; `None` if the run is short or the ratio small.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -37,7 +37,8 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) present: Count<L>,
     pub(crate) there: [u64; L],
     pub(crate) holds: [u64; L],
-    /// Switches with an input lane that holds an output lane, for each lane and output.
+    /// For each input lane and output, the switches where the input lane holds a lane of the
+    /// output.
     pub(crate) towards: [Row; L],
     /// Lanes with a head that is being routed or has a request.
     pub(crate) heads: [u64; L],

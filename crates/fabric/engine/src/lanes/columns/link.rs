@@ -146,8 +146,8 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Sends a flit on each channel that can send, and receives the credits `due`. Returns the
-    /// channels that sent a flit.
+    /// Sends a flit on each channel that can send, and receives the arriving credits `due`. Returns
+    /// the channels that sent a flit.
     #[inline(always)]
     fn traverse<const DEEP: bool>(
         &mut self,

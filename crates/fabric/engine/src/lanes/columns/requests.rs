@@ -66,9 +66,9 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Grants a free lane to a requester, selected by round robin among those of the highest level
-    /// that could use a free lane. Among the lanes that `can_be_given` permits for the head, the
-    /// lane is also selected by round robin. With `PLAIN`, heads have no levels.
+    /// Grants a free lane. The requester is selected by round robin among the requesters of the
+    /// highest level that could use a free lane. Among the lanes that `can_be_given` permits for
+    /// the head, the lane is also selected by round robin. With `PLAIN`, heads have no levels.
     #[inline(always)]
     pub(crate) fn grant<const PLAIN: bool>(
         &mut self,

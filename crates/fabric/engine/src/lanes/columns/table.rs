@@ -33,8 +33,8 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
     pub(crate) arch: Arch,
-    /// Flits on their way, one word per column and lane. `credits` also has words for host ports,
-    /// one word per 64 ports and lane.
+    /// Flits on the wire, with one word per column and lane in each slot. `credits` also has words
+    /// for host ports, one word per 64 ports and lane.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
     pub(crate) routing: Ring,

@@ -32,7 +32,7 @@ impl Links {
         }
     }
 
-    /// Schedules flits on `channel`. Returns false if there were none.
+    /// Schedules flits on `channel`. Returns false if no flit was scheduled.
     fn schedule_flits(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let sender = &mut self.senders[channel.index()];
         if !sender.may_schedule() {
@@ -63,7 +63,7 @@ impl Links {
         let waits_for_head = |input: &Input| {
             input.head == Head::Idle && input.next().is_some_and(|next| next.first >= begin)
         };
-        // A worm changes nothing until its head has arrived and is read.
+        // Flits of a worm do not change the predictions before its head is read.
         if !self.inputs[channel.index()].as_ref().is_some_and(waits_for_head) {
             self.note_change(channel);
         }

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
+    /// No header is being processed.
     Idle,
     /// The header is being decoded.
     Routing { output: ChannelId },

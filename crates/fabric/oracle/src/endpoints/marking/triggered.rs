@@ -177,7 +177,7 @@ impl Triggered {
         waiting.filter(|of| concerns(of)).for_each(|of| of.is_flagged = true);
     }
 
-    // Averages, updated at each event of a buffer or output, and at earlier departures.
+    // Averages, updated at each event of a buffer or output, and at the departures before it.
 
     fn average_buffer(&mut self, buffer: (ChannelId, u8), now: Time) {
         let Some(over) = self.triggers.average else { return };

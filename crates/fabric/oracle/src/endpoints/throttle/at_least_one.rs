@@ -21,7 +21,7 @@ impl Reports {
 }
 
 impl AtLeastOne {
-    /// Records a report. If a lane became free, returns the switch whose held hosts are woken.
+    /// Records a report. If a lane became free, returns the switch whose held hosts must be woken.
     pub(in crate::endpoints) fn reported(
         &mut self,
         plan: &Plan,

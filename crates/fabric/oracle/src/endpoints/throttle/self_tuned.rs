@@ -88,9 +88,9 @@ impl SelfTuned {
         threshold_after(&self.plan, self.buffers, &periods)
     }
 
-    /// Returns whether the estimate is above a threshold at `after_ps` (t) after a count. The
-    /// estimate is `N_j + (N_j - N_(j-1)) t / g`, limited to the range from 0 to the number of
-    /// buffers.
+    /// Returns whether the estimate is above a threshold `t` = `after_ps` after a count. The
+    /// estimate is `N_j + (N_j - N_(j-1)) t / g`, with interval `g` between counts, and is limited
+    /// to the range from 0 to the number of buffers.
     fn is_above(&self, count: usize, after_ps: u64, threshold: u64) -> bool {
         let full = i128::from(self.counts[count].full);
         let before = if count > 0 { i128::from(self.counts[count - 1].full) } else { 0 };
