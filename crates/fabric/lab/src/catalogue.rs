@@ -1,8 +1,8 @@
 //! Catalogue of all names in scenarios and command lines, with meaning, source and parameters.
 //!
-//! A mechanism is a variant of the enum of its concept (`concepts`). The doc comments of its types,
-//! its source and a tested example generate help, schema and reference pages. `support` defines the
-//! switching kinds and their features. A key or variant declares the feature that it needs
+//! A mechanism is an enum variant of its concept (`concepts`). Help, schema and reference pages are
+//! generated from the doc comments of its types, its source and a tested example. `support` defines
+//! the switching kinds and their features. A key or variant declares the feature that it needs
 //! (`x-needs`), and is refused in networks without this feature.
 
 mod concepts;
@@ -48,7 +48,7 @@ pub struct Entry {
     pub files: Vec<ExampleFile>,
 }
 
-/// Support of a mechanism under one switching kind.
+/// Support of a name under one switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct KindSupport {
     /// Name of the switching kind.
@@ -67,7 +67,7 @@ pub struct ExampleFile {
     pub text: &'static str,
 }
 
-/// Scenario schema as declared, cached because generation is slow.
+/// Scenario schema as declared in the types, cached because generating it is slow.
 static SCENARIO: LazyLock<Value> = LazyLock::new(schema_of::<Scenario>);
 
 /// Returns the JSON Schema of scenarios.
@@ -97,7 +97,7 @@ fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     let properties = schema["properties"].as_object().into_iter().flatten();
     found.extend(name);
     found.extend(properties.map(|(name, of)| (&**name, schema, of)));
-    // A variant may also appear as a bare name.
+    // A variant may also appear as a bare name; the first form is kept.
     let mut names = BTreeSet::new();
     found.retain(|(name, ..)| names.insert(*name));
     found

@@ -24,8 +24,8 @@ impl LoadedFabric {
     }
 }
 
-/// Reads a fabric file in any supported format, compressed or not. The format is recognised from
-/// the content, and failing that from the file name extension; a contradiction is a finding.
+/// Reads a fabric file in any supported format, compressed or not. The content determines the
+/// format, or else the extension of the file name; a contradiction between the two is a finding.
 pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let name = path.display().to_string();
     let bytes = read(path)?;

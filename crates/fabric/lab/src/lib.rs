@@ -5,7 +5,7 @@
 //!                                             └ topology file or generator
 //! ```
 //!
-//! The crates below this one select no behaviour by name and open no files.
+//! The crates that this one builds on neither select behaviour by name nor open files.
 
 mod bound;
 mod catalogue;

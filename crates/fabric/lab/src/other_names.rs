@@ -1,5 +1,5 @@
-//! Names that other programs use for scenario alternatives. Errors suggest the equivalent here,
-//! with any difference in meaning.
+//! Names that other programs use for scenario values. Errors suggest the equivalent name in
+//! gingham, with any difference in meaning.
 //!
 //! Sources: BookSim 2, `src/routefunc.cpp` and `src/networks/anynet.cpp`; OpenSM, `opensm(8)`,
 //! `osm_ucast_mgr.c`, `osm_ucast_updn.c`.
@@ -18,7 +18,7 @@ const UPDN: &str = "OpenSM's updn finds other roots and spreads LIDs over the po
                     differ; `gingham opensm` runs OpenSM's own";
 const CLOS: &str = "a Clos network leads one way through its stages; folded, both ends of a path are at the leaves";
 
-/// Names in BookSim, OpenSM and the literature, each with the nearest alternative here.
+/// Names used by BookSim, OpenSM and the literature, each with the nearest equivalent in gingham.
 #[rustfmt::skip]
 pub const OTHER_NAMES: [OtherName; 25] = [
     OtherName::near("dor", "dimension-order", DOR),

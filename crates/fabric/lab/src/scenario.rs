@@ -80,14 +80,14 @@ pub struct Scenario {
     #[serde(default = "gingham_input::present_format", skip_serializing)]
     #[schemars(range(min = 1, max = FORMAT), extend("default" = FORMAT))]
     pub format: u32,
-    /// Title of tables and figures.
+    /// Title of the run's tables and figures.
     #[serde(default)]
     pub title: String,
-    /// Seed of all random streams. The same scenario and seed give identical results on any
-    /// machine.
+    /// Seed of all random number streams. Results for a given scenario and seed are identical on
+    /// every machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Source of the fabric.
+    /// Source of the fabric: a file, inline text or a generator.
     pub topology: Topology,
     /// Routing of packets.
     #[serde(default)]
@@ -98,9 +98,9 @@ pub struct Scenario {
     /// Traffic classes, each with its hosts.
     #[serde(serialize_with = "traffic::as_read_again")]
     pub traffic: Vec<TrafficClass>,
-    /// End of the run, and its measurement window.
+    /// End of the run, and the measurement window.
     pub stop: Stop,
-    /// Data kept of the run in addition to its totals.
+    /// Data recorded about the run in addition to its totals.
     #[serde(default)]
     pub measure: Measure,
 }

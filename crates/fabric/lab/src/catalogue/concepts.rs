@@ -1,18 +1,18 @@
-//! Concepts: properties shared by all their names.
+//! Concepts, with the properties that all names of a concept share.
 //!
 //! ```text
 //!   name       name of the concept
 //!   title      heading in the reference
 //!   keys       scenario keys that take the names; `*` stands for every index of a list
 //!   schema     schema of the enum with the names as variants
-//!   example    keys of a scenario, as TOML, with a pair of braces for the value of a variant
+//!   example    keys of a scenario, as TOML; a pair of braces stands for the value of a variant
 //! ```
 //!
-//! Properties of a single name are declared at its variant by doc comment, parameters, and
-//! extensions of the schema. `x-source` is paper and section, or "textbook". `x-needs` is a feature
-//! that only some switching kinds have. `x-example` is the value in one line, or all keys in
-//! several lines; the default is the bare name. Keys missing from an example are those of a 4x4
-//! torus whose hosts send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
+//! Properties of a single name are declared at the enum variant: doc comment, parameters, and
+//! schema extensions. `x-source` is a paper and section, or "textbook". `x-needs` is a feature that
+//! only some switching kinds have. `x-example` is the value on one line, or all keys on several
+//! lines; the default is the bare name. Keys missing from an example are those of a 4x4 torus whose
+//! hosts send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
 
 use super::support::SwitchingKind;
 use crate::scenario::{
@@ -157,8 +157,8 @@ fn variant(table: &mut Value, name: &str) -> Value {
     variant
 }
 
-/// Returns whether a switching kind supports a preset: a paper's preset belongs to the kind that it
-/// models, a technology's preset to every kind.
+/// Returns whether a switching kind supports a preset. The preset of a paper requires the kind that
+/// the paper models; the preset of a technology works with every kind.
 fn is_asked(name: &str, kind: &SwitchingKind) -> bool {
     let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
     let asked = preset.expect("a preset has its name").modelled_kind();

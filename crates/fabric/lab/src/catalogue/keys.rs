@@ -1,7 +1,8 @@
-//! Scenario keys of only some switching kinds: refusal elsewhere, and notes in the reference.
+//! Scenario keys that only some switching kinds have: refusal under other kinds, and notes in the
+//! reference.
 //!
-//! A key or table declares the feature that it needs (`x-needs`), and its equivalent in five-stage
-//! switches (`x-instead`).
+//! A key or table declares the feature that it needs (`x-needs`), and the equivalent key of
+//! five-stage switches (`x-instead`).
 
 use super::SCENARIO;
 use super::support::{Feature, KINDS, SwitchingKind};
@@ -9,7 +10,7 @@ use crate::error::LabError;
 use crate::scenario::{ScenarioSource, SwitchingParameters};
 use serde_json::Value;
 
-/// Tables with keys for some switching kinds only, in the order of refusal; `*` stands for every
+/// Tables with keys for only some switching kinds, in the order of refusal; `*` stands for every
 /// index of a list.
 const TABLES: [&str; 8] = [
     "network",
@@ -46,15 +47,15 @@ pub(super) fn schema_at(path: &str) -> &'static Value {
 /// Returns the features that a key needs, followed by those that its enclosing tables need.
 pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
-    // Keys below a choice of tables declare no features of their own.
+    // Keys below an enum of tables declare no features.
     let needed = |end| Feature::needed_by(SCENARIO.pointer(&pointer(&key[..end]))?);
     let mut needs: Vec<Feature> = ends.filter_map(needed).collect();
     needs.reverse();
     needs
 }
 
-/// Returns the keys of a table that need a feature, directly or through the table, with their
-/// equivalents in five-stage switches.
+/// Returns the keys of a table that need a feature, directly or through the table, with the
+/// equivalent key of five-stage switches.
 fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'static str)> {
     let table = schema_at(path);
     let keys = table["properties"].as_object().expect("a table has keys");
@@ -102,7 +103,7 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Notes in the schema which switching kinds have a key: at the table if all its keys need the
+/// Notes in the schema which switching kinds have a key: once at the table if all its keys need the
 /// feature, else at each key.
 pub(super) fn note_owners(schema: &mut Value) {
     for path in TABLES {

@@ -8,8 +8,8 @@ use crate::scenario::{PerLane, ScenarioSource};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Refuses the first unsupported name. Keys of other kinds, with all names under them, are refused
-/// earlier.
+/// Refuses the first unsupported name. Keys that the switching kind does not have are refused
+/// earlier, with all names under them.
 pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError> {
     let scenario = &source.scenario;
     let (routing, network) = (&scenario.routing, &scenario.network);

@@ -1,4 +1,4 @@
-//! The switching kinds, and the support of a mechanism under each.
+//! The switching kinds, and which mechanisms each of them supports.
 //!
 //! ```text
 //!                    wormhole       virtual-lanes   packets
@@ -7,8 +7,8 @@
 //!   a paper's preset works          meaningless     meaningless
 //! ```
 //!
-//! A new kind is one entry of [`KINDS`]: its features determine its column and its scenario keys
-//! (`keys`).
+//! A new switching kind is one entry of [`KINDS`]: its features determine its column in the table
+//! above and its scenario keys (`keys`).
 
 use crate::scenario::{Network, SwitchingParameters};
 use serde::{Deserialize, Serialize};
@@ -57,32 +57,28 @@ impl SwitchingKind {
     }
 }
 
-/// Network feature of some switching kinds only. Keys and mechanisms declare the feature that they
+/// Network feature of only some switching kinds. Keys and mechanisms declare the feature that they
 /// need in the schema extension `x-needs`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Feature {
-    /// Slack buffers, STOP and GO, and a route in front of the packet.
+    /// Slack buffers with STOP and GO, and a route in front of the packet.
     SlackBuffers,
-    /// Several lanes per channel, each with credits.
+    /// Several lanes per channel, with credits for each lane.
     Lanes,
     /// Five-stage switches that move flits over lanes.
     FiveStages,
-    /// Hosts that re-inject packets of other hosts.
     InTransitHosts,
-    /// Switches that keep whole packets at their inputs.
     WholePackets,
-    /// Switches with clock cycles.
     Cycles,
-    /// Arbitration by the arrival time of packets at a switch.
+    /// Arbitration by the arrival times of packets at a switch.
     Ages,
-    /// Counts of the packets that wait for each output.
+    /// Counts of the packets waiting for each output.
     OutputQueues,
-    /// Routes through in-transit hosts.
     InTransitRoutes,
     /// Packets that may stop while they leave their host.
     Halts,
-    /// Packets that move on when there is space for a part of them.
+    /// Packets that move on as soon as there is space for a part of them.
     PartialForwarding,
 }
 

@@ -1,13 +1,13 @@
-//! A switch as its data sheet describes it, and the parameters that each switching kind derives.
+//! Data-sheet values of a switch, and the parameters that each switching kind derives from them.
 //!
 //! ```text
-//!                    switch_delay             port_buffer, divided among the lanes
-//!   wormhole         setup_delay              slack buffer, STOP at 7/10, GO at 1/2
-//!   virtual lanes    pipeline_cycles          flits of each lane
-//!   whole packets    forwarding_delay         bytes of each lane
+//!                    switch_delay             port_buffer, divided equally among the lanes
+//!   wormhole         setup_delay              slack buffer; STOP at 7/10 and GO at 1/2 of its capacity
+//!   virtual lanes    pipeline_cycles          buffer of each lane, in flits
+//!   whole packets    forwarding_delay         buffer of each lane, in bytes
 //! ```
 //!
-//! The fractions for STOP and GO are Myrinet's: 56 and 40 of 80.
+//! The fractions for STOP and GO are those of Myrinet: 56 and 40 of 80 flits.
 
 use super::section::Over;
 use super::{
@@ -18,19 +18,18 @@ use gingham_kernel::{Bytes, Rate, Span};
 use gingham_net::{BLOCK_BYTES, SlackBuffer};
 use serde::Deserialize;
 
-/// Cycles from a head's arrival to its start on the next cable, in addition to `pipeline_cycles`
-/// and `routing_cycles` (`docs/concepts/virtual-lanes.md`). Derived parameters set `routing_cycles`
-/// to 0, because a routing cycle would reduce the rate by a gap between packets.
+/// Cycles from the arrival of a head to its start on the next cable, without `pipeline_cycles` and
+/// `routing_cycles` (`docs/concepts/virtual-lanes.md`). Derived parameters set `routing_cycles` to
+/// 0, because each routing cycle would add a gap between packets and thereby reduce the rate.
 const STAGES: u64 = 4;
 
 const DEPTH_MAX: u64 = 65_535;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
-/// Length of the mark in front of the remaining route at an in-transit host.
+/// Length of the mark in front of the remaining route, which an in-transit host strips.
 const MARK: Bytes = Bytes(2);
 
-/// Default link rate.
 pub(super) const RATE: Rate = Rate::from_bytes_per_second(1_000_000_000);
 
 const FLIT: Bytes = Bytes(64);
@@ -55,19 +54,18 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Data-sheet values of a switch, independent of the switching kind.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Datasheet {
     /// Time from the first byte of a packet at an input port to its first byte at an output port.
     switch_delay: Span,
-    /// Buffer of an input port, shared by all lanes.
+    /// Buffer capacity of an input port, shared by all lanes.
     port_buffer: Bytes,
-    /// Largest flow control grant on a lane.
+    /// Maximum buffer of a lane: the largest credit that flow control can grant.
     lane_buffer_max: Option<Bytes>,
     /// Time from the arrival of a pause frame until the sender applies it.
     pause_response_time: Option<Span>,
-    /// Usual payload of a packet, if the technology has one.
+    /// Usual packet payload; `None` if the technology has none.
     pub(super) packet: Option<Bytes>,
 }
 

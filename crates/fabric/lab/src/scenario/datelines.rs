@@ -10,9 +10,9 @@ use std::fmt;
 /// Dateline setting of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DatelineChoice {
-    /// No datelines: `false`.
+    /// `false`: no datelines.
     Without,
-    /// Datelines by the named rule; `true` stands for `"by-hop"`.
+    /// Datelines placed by the named rule; `true` means `"by-hop"`.
     By(DatelineRule),
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn completed(
     completed.scenario.network.preset = Some(preset);
     let file = preset.file();
     if let Some(packet) = file.datasheet.packet {
-        // A packet payload equal to the preset's limit also follows the scenario's limit, up or
-        // down.
+        // The preset's usual payload may equal the preset's limit. It then follows a limit set in
+        // the scenario, both up and down.
         let is_longest = file.network.packet_max == Some(packet);
         let limited = |most| if is_longest { most } else { packet.min(most) };
         let packet = completed.scenario.network.packet_max.map_or(packet, limited);
@@ -38,7 +38,7 @@ pub(crate) fn completed(
     Ok(completed)
 }
 
-/// Describes the network for titles, with defaults from the fabric.
+/// Describes the network for titles, with defaults derived from the fabric.
 pub fn describe_network(source: &ScenarioSource) -> Result<String, LabError> {
     let completed = completed(source, &fabric(source)?)?;
     Ok(completed.scenario.network.describe())
@@ -63,7 +63,7 @@ fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, In
     }
 }
 
-/// Rejects an InfiniBand preset if all cables are known to be of other generations.
+/// Rejects an InfiniBand preset if every cable has a known speed of another generation.
 fn check_speeds(
     source: &ScenarioSource,
     preset: Preset,

@@ -27,18 +27,18 @@ pub struct Lanes {
     }
     [written] {
         /// Number of lanes that each virtual lane (VL) owns if imported tables map service levels
-        /// to VLs. VL `v` owns the lanes from `v * per_vl` on, and a packet takes any lane of its
-        /// VL. Default: the lanes of a channel are divided equally among the VLs up to the highest
-        /// in use.
+        /// to VLs. VL `v` owns `per_vl` lanes, starting with lane `v * per_vl`, and a packet may
+        /// take any lane of its VL. Default: the lanes of a channel are divided equally among the
+        /// VLs, up to the highest VL in use.
         #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         only per_vl: Option<i64>,
-        /// Whether the lanes of a class are divided into dateline classes, so that rings of
-        /// switches are free of deadlock. With `true` or `"by-hop"`, a packet moves to a higher
-        /// dateline class when it crosses a dateline. With `"by-wrap"`, it uses the higher class
-        /// throughout a dimension whose dateline it will cross, which balances the load of the two
-        /// classes. Default: `true` if dimension-order routing needs datelines and every class has
-        /// enough lanes, and `false` otherwise.
+        /// Whether the lanes of a class are divided into dateline classes, which keep rings of
+        /// switches free of deadlock. With `true` or `"by-hop"`, a packet moves to a higher
+        /// dateline class when it crosses a dateline. With `"by-wrap"`, a packet that will cross
+        /// the dateline of a dimension uses the higher class throughout this dimension, which
+        /// balances the load of the two classes. Default: `true` if dimension-order routing needs
+        /// datelines and every class has enough lanes, and `false` otherwise.
         #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV; by wrap: Scott and Thorson 1994"))]
         #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
 network.lanes = { count = 2, datelines = true }"#))]
@@ -55,53 +55,54 @@ network.lanes = { count = 2, datelines = true }"#))]
         /// per-lane list. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value depth: PerLane<i64>,
-        /// Size of a flit. Default: from the preset.
+        /// Size of a flit, in bytes. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value flit: Bytes,
-        /// Forwarding of packets to the next switch: a single value or a per-lane list. Default:
-        /// from the preset.
+        /// When a switch forwards a packet to the next switch: a single value or a per-lane list.
+        /// Default: from the preset.
         value forwarding: PerLane<Forwarding>,
         /// Capacity of an output lane of a switch, in flits waiting for the link: a single value or
         /// a per-lane list. Default: the capacity of the lane buffers. With 0 for all lanes,
-        /// outputs have no queue: a flit crosses the switch only if a credit is available, and then
-        /// takes this credit.
+        /// outputs have no queue: a flit crosses the switch only if a credit is available, and
+        /// consumes this credit as it crosses.
         #[schemars(extend("x-needs" = "five-stages"))]
         open output_depth: PerLane<i64>,
-        /// Cycles from the arrival of a flit at a switch to its lane buffer. This pipeline accepts
-        /// a flit every cycle, which models switches with a higher delay and an unchanged rate.
-        /// Default: from the preset.
+        /// Cycles from the arrival of a flit at a switch to its entry into the lane buffer. This
+        /// pipeline accepts one flit per cycle, so it models switches with a higher delay at an
+        /// unchanged rate. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value pipeline_cycles: i64,
         /// Cycles of route computation before a packet requests its output. Route computation for
-        /// the next packet of the lane starts afterwards. Default: from the preset.
+        /// the next packet of the lane starts only after this request. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value routing_cycles: i64,
-        /// Cycles until a credit reaches its sender. Default: the delay of the cable.
+        /// Cycles from the release of a credit until it reaches the sender. Default: the delay of
+        /// the cable.
         #[schemars(extend("x-source" = "Jiang et al. 2013, credit_delay"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         open credit_delay: i64,
-        /// When an output lane can be granted to another packet. Default: from the preset.
+        /// When an output lane can be granted to the next packet. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value reallocation: Reallocation,
         /// VC allocation: how packets that request an output are matched with its lanes. Default:
         /// from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value vc_allocator: VcAllocator,
-        /// Number of flits that cross a switch in a cycle. Default: from the preset.
+        /// Number of flits that may cross a switch in a cycle. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar: Crossbar,
         /// Switch allocation: how inputs and outputs of a multiplexed crossbar are matched.
         /// Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value allocator: Allocator,
-        /// Number of crossbar inputs of an input port: how many of its lanes can cross a
-        /// multiplexed crossbar in a cycle. The lane number determines the crossbar input. Default:
-        /// from the preset.
+        /// Number of crossbar inputs of an input port: how many of its lanes may send through a
+        /// multiplexed crossbar in one cycle. The lane number determines the crossbar input.
+        /// Default: from the preset.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, input_speedup"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value input_speedup: i64,
-        /// Number of crossbar outputs of an output port: how many flits, for different lanes, the
-        /// port accepts from a multiplexed crossbar in a cycle. Default: from the preset.
+        /// Number of crossbar outputs of an output port: how many flits, each for another lane, the
+        /// port may accept from a multiplexed crossbar in one cycle. Default: from the preset.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, output_speedup; by output lane is ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value output_speedup: i64,
@@ -110,19 +111,18 @@ network.lanes = { count = 2, datelines = true }"#))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar_input: Scheduler,
         /// How an output port of a multiplexed crossbar chooses among its lanes that can accept a
-        /// flit, which determines the input that it grants. Default: round robin among input ports,
-        /// regardless of their lanes.
+        /// flit. The chosen lane determines the input that the port grants. Default: round robin
+        /// among input ports, regardless of their lanes.
         #[schemars(extend("x-needs" = "five-stages"))]
         open crossbar_output: Scheduler,
-        /// Number of its own packets that a host may send concurrently. Default: from the preset.
+        /// Number of packets that a host may send concurrently. Default: from the preset.
         #[schemars(extend("x-needs" = "five-stages"))]
         value injection: Injection,
     }
     /// Arbiters of the ports that send on cables.
     #[derive(Default)]
     [LaneArbiters] {
-        /// How an output of a switch chooses the lane that sends on its cable. Default: round
-        /// robin.
+        /// How a switch output chooses the lane that sends on its cable. Default: round robin.
         value link_output: Scheduler,
         /// How an adapter chooses the lane that sends on its cable. Default: round robin.
         value adapter_port: Scheduler,
@@ -130,15 +130,15 @@ network.lanes = { count = 2, datelines = true }"#))]
 }
 }
 
-/// Forwarding of a lane's packets to the next switch.
+/// When a switch forwards packets of a lane to the next switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// Forwards a packet as soon as there is buffer space for its head. The packet may then occupy
+    /// As soon as the next lane has buffer space for the packet's head. The packet may then occupy
     /// several switches.
     #[schemars(extend("x-source" = "Dally and Seitz 1987", "x-needs" = "partial-forwarding"))]
     Wormhole,
-    /// Forwards a packet only if the next lane has space for all of it, so that a packet never
+    /// Only when the next lane has buffer space for the whole packet, so that a packet never
     /// occupies several switches for long (Kermani and Kleinrock 1979).
     #[schemars(extend("x-source" = "Kermani and Kleinrock 1979"))]
     VirtualCutThrough,
@@ -180,17 +180,18 @@ impl Default for PipelineParameters {
     }
 }
 
-/// One value for all lanes, or a list with a value for each.
+/// A single value for all lanes, or a list with one value per lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PerLane<T> {
-    /// One value for all lanes.
+    /// Value of every lane.
     All(T),
-    /// One value per lane.
+    /// Values by lane number.
     Each(Vec<T>),
 }
 
 impl<T: Copy> PerLane<T> {
-    /// Returns one value per lane; the error is the length of a list that does not match `count`.
+    /// Returns one value per lane; the error is the length of a list that does not have `count`
+    /// values.
     pub(crate) fn by_lane(&self, count: usize) -> Result<Vec<T>, usize> {
         match self {
             Self::All(value) => Ok(vec![*value; count]),

@@ -1,4 +1,4 @@
-//! End of a run, its measurement window, and the data kept.
+//! End of a run, its measurement window, and the recorded data.
 
 use gingham_kernel::Span;
 use gingham_net::{KeptMessages, Quantity};
@@ -17,23 +17,22 @@ pub struct Stop {
     /// Latest end of the measurement window, in simulated time. Other keys can only end the window
     /// earlier.
     pub time: Span,
-    /// Start of the measurement window, rounded up to a section (1/64 to 1/32 of the elapsed run).
-    /// Default: the time at which the mean latency settles, detected by MSER-5 (White 1997;
-    /// Franklin and White 2008) within the first half of the run.
+    /// Start of the measurement window, rounded up to the end of a section (1/64 to 1/32 of the
+    /// elapsed run). By default the window starts when the mean latency settles, as detected by
+    /// MSER-5 (White 1997; Franklin and White 2008) within the first half of the run.
     pub warm_up: Option<Span>,
-    /// Half-width of the 95 % confidence interval, as a fraction of the mean, that ends the window
-    /// once every class reaches it: above 0 and below 1, such as 0.02. The run tests it each time
-    /// its length has doubled. The width must suffice twice in a row, with at least 1,000 messages
-    /// of each class. By default the width does not end the window.
+    /// Relative half-width of the 95 % confidence interval that ends the window once every class
+    /// reaches it: a fraction of the mean, above 0 and below 1, such as 0.02. The run tests the
+    /// width each time that the run length has doubled. Two successive tests must succeed, with at
+    /// least 1,000 messages of each class. By default the width does not end the window.
     pub relative_width: Option<f64>,
-    /// Mean whose confidence interval `relative_width` limits. Default: the latency.
+    /// Quantity whose mean must be known to within `relative_width`. Default: the latency.
     pub quantity: Option<Quantity>,
-    /// Number of messages, created in the window and delivered, over all classes, that ends the
-    /// window. The window ends with a section.
+    /// Number of messages that ends the window: messages of all classes, created in the window and
+    /// delivered. The window ends at the end of a section.
     pub messages: Option<u64>,
     /// Maximum time after the window to follow messages created in it, while traffic continues.
-    /// Messages not delivered by the end of this time are counted as censored. Default: a tenth of
-    /// `time`.
+    /// Messages not delivered by then are counted as censored. Default: a tenth of `time`.
     pub follow: Option<Span>,
 }
 
@@ -44,25 +43,26 @@ impl Stop {
     }
 }
 
-/// Data kept of a run in addition to its totals.
+/// Data recorded about a run in addition to its totals.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Messages with a row in the table `messages`: `none`; `sample`, a uniform sample of those
-    /// created in the window (bottom-k, Cohen and Kaplan 2007), equal for equal seeds; or `all`,
-    /// every message of the run, written to the run folder on delivery.
+    /// Messages with a row in the table `messages`: `none`; `sample`, a uniform random sample of
+    /// the messages created in the window (bottom-k, Cohen and Kaplan 2007), identical for
+    /// identical seeds; or `all`, every message of the run, written to the run folder when it is
+    /// delivered.
     pub messages: KeptMessages,
-    /// Maximum number of rows of a sample, from 1 to 10,000,000. Each row takes about 100 bytes of
-    /// memory.
+    /// Maximum number of rows of the sample, from 1 to 10,000,000. Each row takes about 100 bytes
+    /// of memory.
     pub sample_size: u64,
-    /// Percentiles of latency, each above 0 and below 100. The p-th percentile needs 100 / (100 -
-    /// p) messages of a class: the 99.9th a thousand.
+    /// Percentiles of latency, each above 0 and below 100. The p-th percentile of a class needs 100
+    /// / (100 - p) messages: the 99.9th percentile needs 1,000.
     pub percentiles: Vec<f64>,
-    /// Width of a step of the table `series`; a run has at most 100,000 steps. Default: one slice,
-    /// the interval over which all quantities are summed; a run has 512 to 1,024 slices.
+    /// Time covered by each row of the table `series`; a run has at most 100,000 rows. Default: one
+    /// slice, the shortest interval for which quantities are summed; a run has 512 to 1,024 slices.
     pub step: Option<Span>,
-    /// Whether every flow is counted separately. A flow is the traffic of a class from one host to
-    /// another, or a stream.
+    /// Whether statistics are recorded for each flow. A flow is the traffic of a class from one
+    /// host to another, or a stream.
     pub flows: bool,
     /// Flows and channels to record step by step. Default: none.
     pub follow: Option<Follow>,
@@ -82,17 +82,19 @@ pub struct Congestion {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Follow {
-    /// Flows, each as `class: source -> destination`, such as `data: h0 -> h5`. One of several
-    /// streams has its number in the table of streams appended: `video: h0 -> h5 #12`.
+    /// Flows, each as `class: source -> destination`, such as `data: h0 -> h5`. If a pair of hosts
+    /// has several streams, the number of the stream in the table of streams follows: `video: h0 ->
+    /// h5 #12`.
     #[serde(default)]
     pub flows: Vec<String>,
-    /// Channels, each as `s0 -> s1`, or `s0[1] -> s1[2]` where several cables join two nodes.
-    /// `["*"]` selects all channels.
+    /// Channels, each as `s0 -> s1`, or as `s0[1] -> s1[2]` with port numbers if several cables
+    /// join the two nodes. `["*"]` selects all channels.
     #[serde(default)]
     pub links: Vec<String>,
-    /// Width of a step; a run has at most 100,000 steps.
+    /// Length of a step; a run has at most 100,000 steps.
     pub step: Span,
-    /// Number of steps of the centred moving average: an odd number. Default: 1.
+    /// Number of steps in the centred moving average of the smoothed columns; must be odd. Default:
+    /// 1.
     #[serde(default = "default_window")]
     pub window: i64,
 }

@@ -14,9 +14,9 @@ section! {
 /// Links, switches and adapters.
 pub struct Network {
     [written] {
-        /// Named parameters to start from. Default: those of the fastest InfiniBand generation in
-        /// the fabric if cable speeds are known, and `myrinet-1280` otherwise. An ibnetdiscover
-        /// dump without speeds requires a preset.
+        /// Preset whose parameters apply unless other keys override them. Default: the preset of
+        /// the fastest InfiniBand generation in the fabric if cable speeds are known, and
+        /// `myrinet-1280` otherwise. An ibnetdiscover dump without speeds requires a preset.
         only preset: Option<Preset>,
         /// How switches forward packets. Default: `wormhole` under Myrinet presets; `virtual-lanes`
         /// under `yum-1600`, `peh-dally-2001`, `booksim-iq` and `caminos-basic`; `packets` under
@@ -25,16 +25,17 @@ pub struct Network {
     }
     /// Link and packet parameters common to all switching kinds.
     [LinkParameters] {
-        /// Rate of every cable. Overrides the speeds in the fabric and the preset.
+        /// Rate of every cable. Overrides the cable speeds in the fabric and the preset's rate.
         value link_rate: Rate,
-        /// Length of cables without a length in the fabric. Default: from the preset.
+        /// Length of each cable without a length in the fabric. Default: from the preset.
         value cable_length: Length,
         /// Propagation delay of one metre of cable. Default: from the preset.
         value delay_per_metre: Span,
         /// Delay that forward error correction adds to every cable. Default: from the preset.
         value fec_delay: Span,
-        /// Largest payload of a packet and upper limit of `segmentation`. Default: 4 KiB under
-        /// InfiniBand presets, the packet payload under RoCE presets; no limit under others.
+        /// Largest payload of a packet, and upper limit of `segmentation`. Default: 4 KiB under
+        /// InfiniBand presets, the usual packet payload under RoCE presets, and no limit under
+        /// others.
         open packet_max: Bytes,
     }
     /// Parameters of wormhole switches with slack buffers, STOP and GO.
@@ -44,16 +45,17 @@ pub struct Network {
         #[serde(flatten)]
         header: RouteHeader
     ] {
-        /// Time from reading a header to the request for its output. Default: from the preset.
+        /// Time from reading a header to the request for an output. Default: from the preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "a switch takes network.lanes.routing_cycles to find an output"))]
         value routing_delay: Span,
-        /// Time from the grant of an output to its first flit. Default: from the preset.
+        /// Time from the grant of an output to the first flit on its cable. Default: from the
+        /// preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "its five stages take the place of a set-up delay"))]
         value setup_delay: Span,
-        /// Input buffer of every switch port, in flits; a value set here is never changed. Default:
-        /// from the preset, enlarged if a cable needs more.
+        /// Input buffer of every switch port, in flits; a buffer set here is used for all cables.
+        /// Default: from the preset, enlarged for each cable that needs more.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "its buffers are those of the lanes, network.lanes.depth"))]
         value slack: SlackBuffer,
@@ -63,16 +65,17 @@ pub struct Network {
         only header: Option<Header>,
         /// How a switch chooses among packets for the same output. Default: from the preset.
         only arbitration: Option<Arbitration>,
-        /// Which packets switches mark as they read their heads. Default: none.
+        /// Which packets switches mark when they read the head of the packet. Default: none.
         only marking: Option<Marking>,
         /// Handling of in-transit packets at hosts.
         #[schemars(extend("x-needs" = "in-transit-hosts"))]
         only in_transit: InTransit,
-        /// Channel adapters with a send buffer for posted messages. Without them, a message enters
-        /// its queue when it is created, whatever the length of the queue.
+        /// Channel adapters with a send buffer for posted messages. Without adapters, a message
+        /// enters the queue of its host when it is created, however long the queue is.
         only adapters: Option<Adapters>,
         /// Admission control of streams: a probe reserves the rate of a stream at every node of its
-        /// path, or is refused. Without it, streams send without a reservation.
+        /// path, unless a node refuses the probe. Without admission control, streams send without a
+        /// reservation.
         #[schemars(extend("x-source" = "Yum et al. 2002, section 4.1"))]
         #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
 
@@ -82,7 +85,7 @@ streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interva
         only admission: Option<Admission>,
         /// Hosts that crash during the run. Default: none.
         only crashes: Vec<Crash>,
-        /// Lanes, crossbar and schedulers. Default: from the preset.
+        /// Lanes, crossbar and arbiters. Default: from the preset.
         #[schemars(extend("x-needs" = "lanes"))]
         only lanes: Lanes,
         /// Buffers of whole packets, and how switches read them. Default: from the preset.
@@ -92,20 +95,20 @@ streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interva
 }
 }
 
-/// Hosts that crash. After the crash, they create no messages and ignore responses to probes, which
-/// leaves the reservations of their streams in place. Messages created earlier are still sent, and
-/// arriving packets are accepted.
+/// Hosts that crash. From then on, a host creates no messages and ignores responses to probes, so
+/// the reservations of its streams remain. Messages created earlier are still sent, and arriving
+/// packets are still accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crash {
-    /// Names and patterns of the hosts.
+    /// Names of the hosts, or patterns.
     pub hosts: Vec<String>,
     /// Time of the crash.
     pub at: Span,
 }
 
 section! {
-/// Bytes that travel with the payload of a packet.
+/// Bytes that a packet carries in addition to its payload.
 #[derive(Copy, Eq)]
 pub struct Header {
     /// Header of wormhole networks, which switches and in-transit hosts consume.
@@ -116,9 +119,9 @@ pub struct Header {
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the route"))]
         value route_bytes: bool,
-        /// Bytes before the rest of the route, one group for each in-transit host. They mark the
-        /// packet as in transit and give the length of the remaining route; the host strips them.
-        /// Default: from the preset.
+        /// Bytes in front of the rest of the route, one group for each in-transit host. They mark
+        /// the packet as in transit and give the length of the remaining route; the in-transit host
+        /// strips them. Default: from the preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the marks"))]
         value mark_bytes: Bytes,
@@ -126,7 +129,7 @@ pub struct Header {
     /// Header and trailer bytes of every packet.
     #[derive(Copy, Eq)]
     [HeaderParameters] {
-        /// Type bytes before the payload. Default: from the preset.
+        /// Bytes before the payload that give the packet type. Default: from the preset.
         value type_bytes: Bytes,
         /// Trailer bytes (checksum) after the payload. Default: from the preset.
         value trailer_bytes: Bytes,
@@ -135,7 +138,7 @@ pub struct Header {
 }
 
 impl Default for LinkParameters {
-    /// Returns ideal cables. Every preset sets all values except the limit on packets.
+    /// Returns ideal cables. Every preset sets all values except the packet limit.
     fn default() -> Self {
         Self {
             link_rate: RATE,
@@ -148,8 +151,8 @@ impl Default for LinkParameters {
 }
 
 impl Network {
-    /// Returns the parameters in effect. Keys of other switching kinds have no effect here: the
-    /// compilation rejects them.
+    /// Returns the parameters in effect. Keys of other switching kinds are ignored here, because
+    /// the compilation rejects them.
     pub fn parameters(&self) -> Parameters {
         let PresetFile { network: preset, datasheet, .. } = self.preset().file();
         let layers = Layers { preset, written: self };
@@ -171,7 +174,7 @@ impl Network {
     }
 
     /// Describes the network for titles, such as `infiniband-ndr (whole packets, oldest-first)`:
-    /// preset, switching kind, arbitration rule, and a note if the preset was changed.
+    /// preset, switching kind, arbitration rule, and a note if keys override the preset.
     pub fn describe(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",

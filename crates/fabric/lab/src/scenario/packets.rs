@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 section! {
-/// Switches that keep whole packets in a buffer of each input and lane (Santos et al. 2002, section
+/// Switches that store whole packets in one buffer per input and lane (Santos et al. 2002, section
 /// III).
 pub struct Packets {
     /// Parameters of the whole-packet switch.
@@ -21,20 +21,19 @@ pub struct Packets {
         overtaking: OvertakingParameters
     ] {
         /// Time from the arrival of a packet's first byte at a switch to its earliest start on an
-        /// output; at least one byte time on every cable. Default: from the preset.
-        value forwarding_delay: Span,
-        /// Minimum time between two packet heads that one input port reads. Default: from the
+        /// output; at least the transmission time of one byte on every cable. Default: from the
         /// preset.
+        value forwarding_delay: Span,
+        /// Minimum time between two packet heads read by an input port. Default: from the preset.
         value head_interval: Span,
-        /// Buffer capacity of an input and lane, in whole blocks of 64 B: a single value or a
+        /// Buffer capacity for each input and lane, in whole blocks of 64 B: a single value or a
         /// per-lane list. Default: from the preset.
         value buffer: PerLane<Bytes>,
-        /// Buffer capacity of a lane at each output of a switch, in whole blocks of 64 B: a single
-        /// value or a per-lane list. By default outputs have no buffers. Packets cross to output
-        /// buffers as soon as there is space, so `read` and `overtaking` have no effect.
+        /// Buffer capacity for each output and lane of a switch, in whole blocks of 64 B: a single
+        /// value or a per-lane list. By default outputs have no buffers. Packets move to output
+        /// buffers as soon as there is space, so output buffers exclude `read` and `overtaking`.
         open output_buffer: PerLane<Bytes>,
-        /// Number of packets of an input port that may leave simultaneously. Default: from the
-        /// preset.
+        /// Number of packets that may leave an input port simultaneously. Default: from the preset.
         value read: Read,
         /// Time from the arrival of a credit update until it takes effect. Default: from the
         /// preset.
@@ -45,20 +44,20 @@ pub struct Packets {
         merged flow_control: FlowControl,
     }
     [written] {
-        /// Limits on overtaking. Default: from the preset.
+        /// Limits on overtaking among packets of an input buffer. Default: from the preset.
         only overtaking: Option<Overtaking>,
     }
 }
 }
 
 section! {
-/// Limits on overtaking.
+/// Limits on overtaking among packets of an input buffer.
 #[derive(Copy, Eq)]
 pub struct Overtaking {
     /// Limits on overtaking.
     #[derive(Copy, Eq)]
     [OvertakingParameters] {
-        /// Number of times that a packet may be overtaken; after that, other packets wait for it.
+        /// Number of times that a packet may be overtaken; then the other packets wait for it.
         /// Default: from the preset.
         value at_most: i64,
         /// Packets that may overtake. Default: from the preset.
@@ -68,9 +67,9 @@ pub struct Overtaking {
 }
 
 impl Default for PacketsParameters {
-    /// Returns the parameters of Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port
-    /// (33 blocks of 64 B each), overtaken at most four times. One lane, and heads and credits
-    /// without delay, are ours.
+    /// Returns the parameters of Santos et al. 2002, table I: a delay of 40 ns, buffers of four
+    /// 2,068-byte packets per port (33 blocks of 64 B per packet), and at most four overtakings of
+    /// a packet. The single lane, and heads and credits without delay, are ours.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default().by_packet(), count: 1 },

@@ -1,4 +1,4 @@
-//! Parameters in effect.
+//! Network parameters in effect.
 //!
 //! ```text
 //!   Parameters   every kind: links, bytes beside the payload, arbitration, in-transit hosts
@@ -19,11 +19,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchingName {
-    /// Flit by flit through small slack buffers, with STOP and GO.
+    /// Flit by flit through small slack buffers, with STOP and GO flow control.
     Wormhole,
-    /// Flit by flit over up to 16 lanes, each with credits.
+    /// Flit by flit over up to 16 lanes with credits for each lane.
     VirtualLanes,
-    /// Whole packets in a buffer of each input and lane.
+    /// Whole packets, stored in one buffer per input and lane.
     Packets,
 }
 
@@ -38,16 +38,16 @@ impl SwitchingName {
     }
 }
 
-/// Parameters of a network except its fabric.
+/// Network parameters, apart from the fabric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Parameters {
-    /// Links and packets.
+    /// Link parameters, and the limit on packets.
     #[serde(flatten)]
     pub links: LinkParameters,
     /// Header and trailer bytes of every packet.
     #[serde(flatten)]
     pub header: HeaderParameters,
-    /// Rule by which a switch chooses among packets for one output.
+    /// How a switch chooses among packets for one output.
     pub arbitration: Arbitration,
     /// Handling of in-transit packets at hosts.
     pub in_transit: InTransitParameters,
@@ -55,11 +55,11 @@ pub struct Parameters {
     pub switching: SwitchingParameters,
 }
 
-/// Switching kind with its parameters.
+/// Switching kind and its parameters.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchingParameters {
-    /// Wormhole with slack buffers, STOP and GO.
+    /// Wormhole switching with slack buffers, STOP and GO.
     Wormhole(WormholeParameters),
     /// Virtual lanes with credits.
     VirtualLanes(Box<PipelineParameters>),

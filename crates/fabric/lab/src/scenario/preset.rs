@@ -7,11 +7,12 @@
 //!     [datasheet]     numbers of a switch; each switching kind derives its parameters from them
 //! ```
 //!
-//! The preset of a paper names its switching kind (`network.switching`); other kinds use its data
-//! sheet. Sources: `source` of each file; for current networks,
-//! `docs/adr/0011-networks-of-today.md`. In presets of papers, the following are ours, from memory
-//! of Myrinet's documents: two type bytes, one checksum byte, two bytes before an in-transit host,
-//! and the marks 56 and 40. Cables of 10 m under Yum et al. and Santos et al. are ours too.
+//! The preset of a paper names the switching kind of the paper (`network.switching`); under other
+//! kinds, its data sheet applies. Sources: `source` of each file; for current networks,
+//! `docs/adr/0011-networks-of-today.md`. Some values in presets of papers are ours, recalled from
+//! Myrinet's documents: two type bytes, one checksum byte, two mark bytes for each in-transit host,
+//! and the STOP and GO thresholds of 56 and 40 flits. The 10 m cables in the presets of Yum et al.
+//! and Santos et al. are ours, too.
 
 use super::datasheet::Datasheet;
 use super::{Network, SwitchingName};
@@ -105,7 +106,7 @@ impl JsonSchema for Preset {
 /// Specification, Volume 1, section 7.7.8).
 pub(crate) const INFINIBAND_PACKET_MAX: Bytes = Bytes(4_096);
 
-/// InfiniBand preset for each generation; FDR10 uses the switches of FDR.
+/// Preset for each InfiniBand generation; FDR10 uses the switches of FDR.
 const GENERATIONS: [(Generation, Preset); 9] = [
     (Generation::Sdr, Preset::InfinibandSdr),
     (Generation::Ddr, Preset::InfinibandDdr),
@@ -119,7 +120,7 @@ const GENERATIONS: [(Generation, Preset); 9] = [
 ];
 
 impl Preset {
-    /// Default preset, for a fabric that does not determine one.
+    /// Default preset, for a fabric that determines none.
     pub const DEFAULT: Self = Self::Myrinet1280;
 
     pub(super) fn of_generation(generation: Generation) -> Self {
@@ -131,8 +132,8 @@ impl Preset {
         GENERATIONS.iter().any(|(_, preset)| *preset == self)
     }
 
-    /// Returns whether the preset models links of a generation; `None` for other than InfiniBand
-    /// presets.
+    /// Returns whether the preset models links of a generation; `None` for presets other than
+    /// InfiniBand.
     pub(super) fn stands_for(self, generation: Generation) -> Option<bool> {
         self.is_infiniband().then(|| Self::of_generation(generation) == self)
     }
@@ -155,7 +156,8 @@ impl Preset {
         })
     }
 
-    /// Returns the switching kind that the paper of the preset models; `None` for other presets.
+    /// Returns the switching kind modelled in the preset's paper; `None` for presets without a
+    /// paper.
     pub(crate) fn modelled_kind(self) -> Option<SwitchingName> {
         self.file().network.switching
     }
@@ -178,7 +180,8 @@ mod tests {
         }
     }
 
-    /// Missing keys would fall back to defaults that belong to no particular network.
+    /// Without this rule, missing keys would fall back to defaults that belong to no particular
+    /// network.
     #[test]
     fn presets_set_every_link_header_and_lane_key() {
         for preset in Preset::ALL {

@@ -1,4 +1,4 @@
-//! The routing section: one path set, or two and the rule that chooses between them.
+//! The routing section: one path set, or two path sets and the rule that chooses between them.
 
 use gingham_kernel::{Bytes, FileName};
 use gingham_net::{Choose, Reselect, Select};
@@ -13,44 +13,47 @@ pub struct Routing {
     /// Routing algorithm.
     pub algorithm: Algorithm,
     /// Whether packets carry their route (`source`) or switches look it up (`table`). Default:
-    /// `source`, up to 16,777,216 pairs of a switch with hosts and a host.
+    /// `source`, unless the fabric has more than 16,777,216 pairs of a switch with hosts and a
+    /// host.
     pub form: Option<Form>,
-    /// Maximum memory of the routes of a path set. Larger path sets are refused before any memory
-    /// is allocated.
+    /// Maximum memory for the routes of a path set. Larger path sets are refused before memory is
+    /// allocated.
     pub memory_max: Bytes,
     /// Alternative path for every pair of hosts, and the rule that chooses between the two paths.
     /// Requires `form = "source"`. Default: one path for every pair.
     pub alternative: Option<AlternativePaths>,
-    /// Adaptive routing: packets choose at every switch among all channels on a shortest path.
-    /// Requires `form = "table"`. By default packets follow the paths of the algorithm alone.
+    /// Adaptive routing: at every switch, packets choose among all channels on a shortest path.
+    /// Requires `form = "table"`. By default packets follow only the paths of the algorithm.
     #[schemars(extend("x-needs" = "five-stages"))]
     pub adaptive: Option<AdaptiveRouting>,
-    /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
-    /// dump_fts, opensm-lfts.dump or opensm.fdbs. The path is relative to the scenario.
+    /// File with the forwarding tables of a subnet manager, used instead of an algorithm: output of
+    /// dump_lfts or dump_fts, opensm-lfts.dump or opensm.fdbs. The path is relative to the
+    /// scenario.
     pub tables: Option<FileName>,
-    /// Tables that map service levels to lanes, instead of `traffic.*.lanes`: opensm-sl2vl.dump, a
-    /// file from smpquery sl2vl, or opensm.conf.
+    /// File with tables that map service levels to lanes, used instead of `traffic.*.lanes`:
+    /// opensm-sl2vl.dump, output of smpquery sl2vl, or opensm.conf.
     #[schemars(extend("x-needs" = "lanes"))]
     pub lane_tables: Option<FileName>,
-    /// Service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file from
-    /// saquery -p. Default: level 0 for all.
+    /// File with the service level of each pair of hosts: lines of source_lid,destination_lid,sl,
+    /// or output of saquery -p. Default: level 0 for all pairs.
     #[schemars(extend("x-needs" = "lanes"))]
     pub service_levels: Option<FileName>,
 }
 
-/// Adaptive routing. In a tree it is random or least-loaded ascent to a nearest common ancestor; on
-/// a mesh or torus it uses escape lanes.
+/// Adaptive routing. In a tree, packets ascend to a nearest common ancestor, at random or by least
+/// load; on a mesh or torus, routing uses escape lanes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveRouting {
-    /// How a packet chooses among the outputs that it may request.
+    /// How a packet chooses among the permitted outputs.
     pub select: Select,
-    /// When a packet that waits for a lane chooses again. Default: `never` with `random`, because
-    /// random routing means one draw per switch, and otherwise `every-cycle`.
+    /// When a packet that waits for a lane chooses its output again. Default: `never` with
+    /// `random`, because random routing means one draw per switch, and `every-cycle` otherwise.
     pub reselect: Option<Reselect>,
-    /// Number of escape lanes: the lowest lanes of every class, reserved for the path of the
-    /// algorithm alone (Duato 1993). Default: the number that dimension-order routing needs, 1 on a
-    /// mesh and 2 if there are rings of four or more switches, and 0 under other algorithms.
+    /// Number of escape lanes: the lowest lanes of every class, on which packets follow only the
+    /// path of the algorithm (Duato 1993). Default: under dimension-order routing, the number that
+    /// this algorithm needs (1 on a mesh, 2 with rings of four or more switches); 0 under other
+    /// algorithms.
     pub escape_lanes: Option<i64>,
 }
 
@@ -62,7 +65,7 @@ pub struct AlternativePaths {
     /// Routing algorithm of the alternative paths.
     #[schemars(required)]
     pub algorithm: Option<Algorithm>,
-    /// Packets that take the alternative paths.
+    /// Which packets take the alternative path.
     #[schemars(required)]
     pub choose: Option<Choose>,
 }

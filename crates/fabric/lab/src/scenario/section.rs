@@ -1,4 +1,4 @@
-//! Sections of a scenario whose keys override a preset, with each key declared once.
+//! Scenario sections whose keys override a preset, with each key declared once.
 //!
 //! ```text
 //!   section! { key, help, type }
@@ -7,8 +7,8 @@
 //!     └─► Over             overrides values of a preset by the written keys
 //! ```
 //!
-//! A preset is also a section, read from its file. Values in effect are the defaults of a switching
-//! kind, overridden by the keys of the preset and then of the scenario.
+//! A preset is a section, too, read from its file. Values in effect are the defaults of a switching
+//! kind, overridden by the keys of the preset and then by those of the scenario.
 
 pub(crate) trait Over<T> {
     fn over(&self, base: T) -> T;
@@ -26,13 +26,13 @@ impl<S: Over<T>, T> Over<T> for Option<S> {
 /// Declares a section of a scenario.
 ///
 /// Each group in braces names the struct of its values in effect, or `written` if its keys have no
-/// such values. `existing` names a struct defined elsewhere. Further fields of the struct follow
-/// its name; no key of this section sets them. Keys are declared as:
+/// values in effect. `existing` names a struct defined elsewhere. After the struct's name, brackets
+/// list further fields, which no key of the section sets. Keys are declared as:
 ///
 /// - `value` if there is always a value in effect;
-/// - `open` if there may be none;
+/// - `open` if there may be no value in effect;
 /// - `merged` for a nested section, whose method `over` changes the value in effect;
-/// - `only`, in groups `written`, with the whole type of the field.
+/// - `only`, in groups `written`, with the complete type of the field.
 macro_rules! section {
     (
         $(#[$about:meta])*

@@ -10,16 +10,16 @@ use gingham_topology::generate::Generator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Source of the fabric.
+/// Source of the fabric: a file, inline text or a generator.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topology {
-    /// Fabric file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
-    /// scenario.
+    /// Fabric file: an ibnetdiscover dump, a BookSim anynet file, or our TOML format. The path is
+    /// relative to the scenario.
     File(FileName),
     /// Fabric as text in our TOML format, for small fabrics and self-contained scenarios.
     Inline(String),
-    /// Generated fabric; random generators draw from the scenario's seed.
+    /// Generated fabric; random generators use the scenario's seed.
     Generate(Generator),
 }
 
