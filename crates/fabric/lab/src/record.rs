@@ -6,7 +6,7 @@
 //!                    └─► histogram, series, sample
 //! ```
 //!
-//! Invariant: every number of the summary is a measured value converted to another unit; only
+//! Invariant: every number of the summary is a measurement, at most converted to another unit; only
 //! advice contains estimates.
 
 mod advice;
@@ -60,13 +60,13 @@ pub struct Record {
     pub verdict: Verdict,
     /// Reason for the verdict, and advice for the next run.
     pub verdict_reason: String,
-    /// Start of the measurement window, in picoseconds. A class that is not steady in the first half
-    /// of the run has the second half as its window.
+    /// Start of the measurement window, in picoseconds. For a class that is not steady in the first
+    /// half of the run, the window is the second half.
     pub warm_up_ps: u64,
     /// End of the measurement window, in picoseconds.
     pub window_end_ps: u64,
-    /// Simulated time at the end of the run, in picoseconds, after the follow time for messages
-    /// created in the window.
+    /// Simulated time at the end of the run, in picoseconds, including the follow time after the
+    /// window.
     pub end_ps: u64,
     /// Time from zero to the last delivery, in picoseconds; missing unless the workload ended
     /// within the run and every message was delivered.
@@ -74,14 +74,14 @@ pub struct Record {
     /// Number of hosts that send messages of any class.
     pub hosts: usize,
     /// 99th percentile of the latency from creation to delivery, in nanoseconds, over the followed
-    /// messages of all classes; missing below 100 messages.
+    /// messages of all classes; missing if there are fewer than 100 messages.
     pub latency_p99_ns: Option<f64>,
     /// Summary of each traffic class.
     pub classes: Vec<ClassSummary>,
-    /// The up to three busiest channels, with the flows that use them.
+    /// The busiest channels, at most three, with the flows that use them.
     pub busiest: Vec<BusyChannel>,
-    /// Whether the routes are free of deadlock. With other routes, a run may avoid deadlock by
-    /// chance.
+    /// Whether the routes are free of deadlock. A run on other routes may still end without a
+    /// deadlock, by chance.
     pub deadlock_free: bool,
     /// Totals over all links.
     pub links: LinkTotals,
@@ -90,22 +90,22 @@ pub struct Record {
     /// Totals over all congestion trees, if the run searched for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<TreeTotals>,
-    /// Random values drawn once per run; confidence intervals are conditional on them.
+    /// Random values drawn once per run; confidence intervals are valid only for these values.
     pub draws: Vec<Draw>,
-    /// Notes on decisions of the compilation and events of the run that may be unexpected.
+    /// Notes on decisions of the compilation and events of the run that the user may not expect.
     pub notes: Vec<String>,
     /// Problems found in the fabric file.
     pub findings: Vec<String>,
-    /// Channels of the deadlock cycle, with their lanes if a channel has several; empty unless the
-    /// run deadlocked.
+    /// Channels of the deadlock cycle, each with its lane if a channel has several lanes; empty
+    /// unless the run deadlocked.
     pub deadlock: Vec<String>,
-    /// Tables with one row for each message, class, link and so on; empty in a summary.
+    /// Result tables, each with one row per message, class, link and so on; empty in a summary.
     #[serde(skip)]
     pub tables: Vec<Table>,
 }
 
 impl Record {
-    /// Creates the record of a run; without tables, this takes a small part of the time.
+    /// Creates the record of a run. Without tables, this takes only a small part of the time.
     pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
         let view = RunView { compiled, simulation, report: simulation.collector().report() };
         let window = view.report.window();

@@ -5,13 +5,12 @@ use super::view::RunView;
 use gingham_net::measure::Estimate;
 use gingham_net::{ClassId, Status};
 
-/// Advised load of a saturated class, as a fraction of its accepted load.
 const SAFE: f64 = 0.95;
-/// Advised load as a fraction of the load bound, which ignores gaps between packets.
+/// Advised load as a fraction of the load bound, because the bound ignores gaps between packets.
 const SAFE_OF_BOUND: f64 = 0.9;
 const MARGIN: f64 = 1.1;
 
-/// Lower limit of an advised `stop.messages`; each of the run's 20 sections then usually has some
+/// Lower limit of an advised `stop.messages`, so that each of the run's 20 sections usually has
 /// messages.
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
@@ -19,9 +18,9 @@ const DIGITS_MAX: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Need {
-    /// Factor by which to lengthen the window.
+    /// Lengthen the window by this factor.
     Window(f64),
-    /// Factor by which to lengthen the run, including warm-up.
+    /// Lengthen the run by this factor, including warm-up.
     Run(f64),
 }
 
@@ -66,8 +65,8 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     format!("let the run last about {} (stop.time)", formatted(enough_ps))
 }
 
-/// Explains that the sources of this or a requesting class had ended, so that a longer run would
-/// create no more messages.
+/// Explains that the sources of this class, or of a requesting class, had ended, so that a longer
+/// run would create no more messages.
 fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     let end = view.report.window().end;
     let classes = &view.plan().classes;
@@ -87,9 +86,9 @@ pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
 
 /// Advises a lower load for a saturated class.
 ///
-/// Past saturation, the accepted load may exceed the load at which the fullest channel can carry
-/// all flows. The advised load therefore also leaves capacity on every channel for the other
-/// classes.
+/// Past saturation, the accepted load may be higher than the load that the fullest channel can
+/// carry for all flows. The advised load therefore also leaves capacity on every channel for the
+/// other classes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();
@@ -114,7 +113,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
         return "offer less".to_owned();
     }
     let index = first.index();
-    // Every message with a reply has exactly one.
+    // Each message with a reply has exactly one reply, so both classes scale alike.
     let fewer = match plan.offered_load(first) {
         Some(offered) => {
             let accepted = offered * asked.accepted_load / asked.generated_load;
@@ -153,8 +152,6 @@ pub(super) fn percent(share: f64) -> String {
     if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// Formats a share and its half-width as percentages, with two significant digits of the
-/// half-width.
 pub(super) fn share(estimate: Estimate) -> String {
     let [mean, half] = [estimate.mean, estimate.half_width.unwrap_or(0.0)].map(|it| 100.0 * it);
     let tenths = std::iter::successors(Some(1.0), |unit| Some(unit / 10.0)).take(DIGITS_MAX);
@@ -170,7 +167,7 @@ pub(super) fn short(ps: u64) -> String {
     formatted(real((ps + unit / 2) / unit * unit))
 }
 
-/// Formats picoseconds in the largest suitable unit, in the syntax of scenarios.
+/// Formats picoseconds in the largest unit that gives at least 1, in the syntax of scenarios.
 fn formatted(ps: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
     let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);
@@ -190,7 +187,7 @@ fn in_two_digits(value: f64, round: impl Fn(f64) -> f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return value;
     }
-    // The scale is an exact power of ten, which keeps 0.38 exactly 0.38.
+    // The scale is an exact power of ten, so 0.38 stays exactly 0.38.
     let (mut digits, mut power) = (value, 0_i32);
     while digits >= 100.0 {
         digits /= 10.0;

@@ -24,22 +24,23 @@ const NAMES: usize = 3;
 pub struct BusyChannel {
     /// Name of the channel.
     pub channel: String,
-    /// Utilisation: share of the window with flits on the channel.
+    /// Utilisation: share of the window during which flits occupy the channel.
     pub utilisation: f64,
     /// Half-width of the 95 % confidence interval of the utilisation.
     pub utilisation_half_width: Option<f64>,
-    /// Offered traffic as a share of the channel's capacity, without backlogged classes. Missing if
-    /// a class has too many host pairs, and between switches if packets choose their path by the
-    /// state of the network.
+    /// Expected traffic of all classes except backlogged ones, as a fraction of the channel's
+    /// capacity. Missing if a class has too many host pairs; between switches, also missing if
+    /// packets choose their paths by the state of the network.
     pub expected_share: Option<f64>,
-    /// Number of flows whose paths use the channel; missing if packets choose their path by the
-    /// state of the network, or a class has too many host pairs.
+    /// Number of flows whose paths use the channel; missing if a class has too many host pairs, or
+    /// packets choose their paths by the state of the network.
     pub flows: Option<u64>,
-    /// Some of these flows by name.
+    /// Names of some flows that use the channel.
     pub examples: Vec<String>,
 }
 
-/// Returns the busiest channels in descending order of load; ties keep the order of channels.
+/// Returns the busiest channels in descending order of utilisation; channels of equal utilisation
+/// keep their order in the fabric.
 pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
     let mut busy: Vec<(ChannelId, Estimate)> =
         links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();
@@ -73,10 +74,12 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     }
 }
 
-/// Explains why a class has no steady state, apart from its mean load; `None` without evidence.
+/// Explains why a class has no steady state, for reasons other than its mean load; `None` without
+/// evidence.
 ///
-/// The load bound is evidence in any window, endpoints only if `is_long_enough`: during the first
-/// few latencies, the backlog grows even in a network that carries its load.
+/// The load bound is evidence in any window. Endpoints that fall behind are evidence only if
+/// `is_long_enough`: during the first few latencies, the backlog grows even in a network that
+/// carries its load.
 pub(super) fn without_steady_state(
     view: &RunView<'_>,
     id: ClassId,

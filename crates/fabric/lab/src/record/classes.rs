@@ -28,42 +28,44 @@ pub struct ClassSummary {
     /// Number of sending hosts; a host with several ports counts once per port.
     #[schemars(extend("x-unit" = "hosts"))]
     pub hosts: usize,
-    /// Whether the class reached a steady state that was measured well enough.
+    /// Quality of the class's numbers, from `ok` to `deadlocked`.
     #[schemars(extend("x-unit" = ""))]
     pub verdict: Verdict,
     /// Reason for the verdict, and advice for the next run.
     pub verdict_reason: String,
-    /// Start of the measurement window of the class, in picoseconds: that of the run, or half of
-    /// the run if the class reached no steady state before.
+    /// Start of the measurement window of the class, in picoseconds: the start of the run's window,
+    /// or half the run time if the class was not steady in the first half of the run.
     #[schemars(extend("x-unit" = "ps"))]
     pub warm_up_ps: u64,
-    /// Load set by the scenario, payload only, over the active time of the class; missing for a
+    /// Payload load set by the scenario, over the active time of the class; missing for a
     /// backlogged class, a schedule and replies.
     #[schemars(extend("x-unit" = "1"))]
     pub offered_load: Option<f64>,
-    /// Load that the sources generated in the window, payload only.
+    /// Payload load that the sources generated in the window.
     #[schemars(extend("x-unit" = "1"))]
     pub generated_load: f64,
-    /// Load delivered in the window, payload only.
+    /// Payload load delivered in the window.
     #[schemars(extend("x-unit" = "1"))]
     pub accepted_load: f64,
     /// Half-width of the 95 % confidence interval of `accepted_load`.
     #[schemars(extend("x-unit" = "1"))]
     pub accepted_load_half_width: Option<f64>,
-    /// Payload delivered in the window, in bytes per second, over all hosts of the class.
+    /// Rate of payload delivered in the window, in bytes per second, summed over all hosts of the
+    /// class.
     #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_bytes_per_s: f64,
-    /// Wire bytes delivered in the window, in bytes per second, with the headers, route bytes and
-    /// trailers that leave the source.
+    /// Rate of wire bytes delivered in the window, in bytes per second. Wire bytes include the
+    /// headers, route bytes and trailers that leave the source.
     #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_wire_bytes_per_s: f64,
-    /// Wire bytes delivered in the window, in flits per sending host and flit time of its link.
+    /// Rate of wire bytes delivered in the window, in flits per sending host and flit time of the
+    /// host's link.
     #[schemars(extend("x-unit" = "flits"))]
     pub accepted_flits_per_host_cycle: f64,
     /// Service of the least served endpoints.
     #[serde(flatten)]
     pub served: ServedSummary,
-    /// Load bound of the class's traffic on its routes.
+    /// Load bound of the class's traffic on the routes of the run.
     #[serde(flatten)]
     pub bound: BoundSummary,
     /// Number of messages created in the window.
@@ -75,13 +77,13 @@ pub struct ClassSummary {
     /// Messages created in the window and still in flight at the end of the follow time.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_censored: u64,
-    /// Followed messages delayed by policing: a packet waited for tokens.
+    /// Followed messages delayed by policing: at least one packet waited for tokens.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_delayed: u64,
-    /// Followed messages demoted by policing: sent as messages of another class.
+    /// Followed messages demoted by policing, and so sent as messages of another class.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_demoted: u64,
-    /// Messages created in the window and dropped by policing: never sent.
+    /// Messages created in the window and dropped by policing, and so never sent.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_dropped: u64,
     /// Mean latency of the followed messages from creation to delivery, in nanoseconds.
@@ -90,10 +92,10 @@ pub struct ClassSummary {
     /// Half-width of the 95 % confidence interval of `latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_half_width_ns: Option<f64>,
-    /// Longest latency, in nanoseconds.
+    /// Longest latency of the followed messages, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_max_ns: Option<f64>,
-    /// Statistics of posting to the adapters.
+    /// Statistics of posting messages to the adapters.
     #[serde(flatten)]
     pub posting: PostingSummary,
     /// Mean latency from the first flit on the host's cable to delivery, in nanoseconds.
@@ -109,43 +111,44 @@ pub struct ClassSummary {
     /// Half-width of the 95 % confidence interval of `head_latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub head_latency_half_width_ns: Option<f64>,
-    /// Mean number of switches traversed.
+    /// Mean number of switches that a message traverses.
     #[schemars(extend("x-unit" = "switches"))]
     pub hops_mean: Option<f64>,
     /// Half-width of the 95 % confidence interval of `hops_mean`.
     #[schemars(extend("x-unit" = "switches"))]
     pub hops_half_width: Option<f64>,
-    /// Mean number of in-transit hosts of a message.
+    /// Mean number of in-transit hosts that a message traverses.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_mean: Option<f64>,
     /// Half-width of the 95 % confidence interval of `in_transit_hosts_mean`.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
-    /// Jain's fairness index of the payload delivered in the window, over the flows of the class:
-    /// from 1 if all are equal down to 1/n for n flows; missing if flows are not counted.
+    /// Jain's fairness index of the payload that each flow of the class delivered in the window: 1
+    /// if all flows delivered equally much, and at least 1/n for n flows; missing if flows are not
+    /// counted.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness: Option<f64>,
     /// Half-width of the 95 % confidence interval of `fairness`.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness_half_width: Option<f64>,
-    /// Share of the window that flows of the class spent waiting for acknowledgements with full
-    /// windows, averaged over flows; missing if flows are not counted.
+    /// Share of the window during which the class's flows waited for acknowledgements with a full window,
+    /// averaged over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_window: Option<f64>,
-    /// Share of the window that flows of the class spent waiting for their rate limit, averaged
-    /// over flows; missing if flows are not counted.
-    #[schemars(extend("x-unit" = "1"))]
-    pub held_rate_limit: Option<f64>,
-    /// Share of the window that flows of the class spent waiting for tokens, averaged over flows;
+    /// Share of the window during which the class's flows waited for their rate limit, averaged over flows;
     /// missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
+    pub held_rate_limit: Option<f64>,
+    /// Share of the window during which the class's flows waited for tokens, averaged over flows; missing
+    /// if flows are not counted.
+    #[schemars(extend("x-unit" = "1"))]
     pub held_tokens: Option<f64>,
-    /// Maximum acknowledgement queue length of an adapter, of any class, when an acknowledgement
-    /// for a packet of this class joined the queue; over the whole run.
+    /// Maximum number of acknowledgements, of any class, in the queue of an adapter, sampled
+    /// whenever an acknowledgement for a packet of this class joined the queue; over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub acks_waiting_max: usize,
-    /// Share of the class's packets acknowledged in the window that switches had marked; missing if
-    /// no packet was acknowledged, or only marked packets are acknowledged.
+    /// Packets marked by switches, as a share of the class's packets that were acknowledged in the
+    /// window; missing if no packet was acknowledged, or if only marked packets are acknowledged.
     #[schemars(extend("x-unit" = "1"))]
     pub packets_marked_share: Option<f64>,
     /// Number of data packets that switches marked because an input buffer was full, over the whole
@@ -162,24 +165,24 @@ pub struct ClassSummary {
     /// Admission outcomes of the class's streams.
     #[serde(flatten)]
     pub admission: AdmissionSummary,
-    /// Requested percentiles of latency, if there were enough messages.
+    /// Requested percentiles of latency for which there were enough messages.
     pub percentiles: Vec<PercentileSummary>,
 }
 
 /// A percentile of latency with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PercentileSummary {
-    /// Percentage of the messages whose latency is at most `latency_ns`.
+    /// Percentage of the followed messages whose latency is at most `latency_ns`.
     #[schemars(extend("x-unit" = "%"))]
     pub percentile: f64,
-    /// Latency in nanoseconds, up to 1 % above the true percentile of these messages.
+    /// Latency in nanoseconds, up to 1 % above the true percentile of the followed messages.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_ns: f64,
     /// Lower end of the confidence interval, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub low_ns: Option<f64>,
-    /// Upper end of the confidence interval, in nanoseconds; missing if too few messages lie
-    /// beyond.
+    /// Upper end of the confidence interval, in nanoseconds; missing if too few messages have
+    /// higher latencies.
     #[schemars(extend("x-unit" = "ns"))]
     pub high_ns: Option<f64>,
 }

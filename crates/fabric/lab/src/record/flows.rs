@@ -1,4 +1,4 @@
-//! Tables of flows, and of the steps of followed flows.
+//! Tables of flows, and of each followed flow step by step.
 
 use super::messages::Names;
 use super::view::RunView;
@@ -170,7 +170,8 @@ mod tests {
         warm_up = "0 s"
     "#;
 
-    /// Returns the record of a run without traffic, after `story` has reported to its collector.
+    /// Returns the record of a run without traffic, after `story` has reported events to the run's
+    /// collector.
     fn record(change: impl Fn(&mut Plan), story: impl Fn(&mut Collector)) -> Record {
         let overrides = Overrides::texts(Vec::new());
         let source = ScenarioSource::parse("two.toml", TWO, Path::new("."), &overrides).unwrap();
@@ -220,7 +221,7 @@ mod tests {
         });
     }
 
-    /// Reports three messages from `h1` to `h0`, held back for 0.4 us by the window and 0.1 us by
+    /// Reports three messages from `h1` to `h0`, delayed for 0.4 us by the window and for 0.1 us by
     /// the rate limit, and a message in the other direction.
     fn feed(collector: &mut Collector) {
         for flow in [0, 1] {
@@ -265,7 +266,8 @@ mod tests {
         let names = ["class", "source", "destination", "messages_created", "messages_delivered"];
         let expected = [["data", "data"], ["h0", "h1"], ["h1", "h0"], ["1", "3"], ["1", "3"]];
         assert_eq!(columns(flows, &names), expected);
-        // 1,000 and 3,000 bytes in 1 us, in one of 63 sections or three; 600 ns over three.
+        // In 1 us, 1,000 bytes in one of 63 sections, and 3,000 bytes in three of them; latencies
+        // of 600 ns in total over three messages.
         let names = ["accepted_bytes_per_s", "latency_mean_ns", "held_window", "held_rate_limit"];
         let expected = [
             ["1000000000.000", "3000000000.000"],
@@ -279,11 +281,12 @@ mod tests {
         assert_eq!(columns(flows, &names), [["0", "3"], ["0", "2"]]);
         let half_widths = column(flows, "accepted_bytes_per_s_half_width");
         assert!(half_widths.iter().all(|width| width != "NaN"), "{half_widths:?}");
-        // (1 + 3)^2 / (2 x 10); few sections contain any delivery.
+        // Jain's index of 1,000 and 3,000 bytes: (1 + 3)^2 / (2 x 10) = 0.8. Few sections contain
+        // any delivery.
         let class = &record.classes[0];
         assert!((class.fairness.unwrap() - 0.8).abs() < 1e-12);
         assert_eq!((class.fairness_half_width, class.acks_waiting_max), (None, 7));
-        // The rates are averages over two flows.
+        // The shares are averages over two flows.
         let held =
             [class.held_window, class.held_rate_limit, class.held_tokens].map(Option::unwrap);
         assert!((held[0] - 0.2).abs() < 1e-12 && (held[1] - 0.05).abs() < 1e-12);
@@ -310,7 +313,7 @@ mod tests {
             ["250000", "500000", "750000", "1000000"],
         ];
         assert_eq!(columns(series, &names), expected);
-        // 1,000 bytes in 250 ns are 4 GB/s; two messages in the first step, one in the last.
+        // 1,000 bytes in 250 ns are 4 GB/s. The first step has two messages, the last has one.
         let names = [
             "accepted_bytes_per_s",
             "accepted_bytes_per_s_smoothed",

@@ -6,8 +6,8 @@
 //!   neither, and windows were full half of the time         perhaps the window, or a slow network
 //! ```
 //!
-//! Waiting alone is no evidence: a flow that waits for its rate limit might otherwise wait for its
-//! link.
+//! Waiting alone does not prove a limit: without a rate limit, a waiting flow might wait for its
+//! link instead.
 
 use super::view::RunView;
 use gingham_kernel::Span;
@@ -16,10 +16,10 @@ use gingham_net::{ClassId, ClassPlan, Excess, Hold, Plan, REFILL_BYTES};
 use gingham_results::real;
 use gingham_topology::EndpointId;
 
-/// Range of the tolerance within which accepted payload counts as having reached a limit. The
-/// tolerance is its relative half-width, clamped to this range.
+/// Range of the tolerance for accepted payload that counts as having reached a limit. The tolerance
+/// is the relative half-width of the accepted payload, clamped to this range.
 const NEAR: [f64; 2] = [0.005, 0.02];
-/// Share of time that flows wait with full windows, above which the window may be the limit.
+/// Share of time with full windows above which the window may be the limit.
 const MUCH: f64 = 0.5;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -53,7 +53,8 @@ impl Limit {
     }
 }
 
-/// Returns accepted payload as a fraction of the policed rate; `None` if policing delays nothing.
+/// Returns accepted payload as a fraction of the policed rate; `None` if policing delays no
+/// packets.
 fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> Option<f64> {
     let policing = class.policing.as_ref().filter(|policing| policing.excess == Excess::Delay)?;
     let sources = class.sources.iter().zip(&policing.refill);
@@ -77,7 +78,7 @@ fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
 
 fn is_slower(plan: &Plan, endpoint: EndpointId, refill: Span) -> bool {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
-    // Refill times are rounded to whole picoseconds per `REFILL_BYTES`.
+    // A refill time is rounded to whole picoseconds per `REFILL_BYTES`.
     real(refill.as_ps().into()) > byte_ps * real(REFILL_BYTES.into()) + 1.0
 }
 

@@ -13,7 +13,8 @@ pub(crate) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    /// Buffer capacity at the channel's end, over all lanes; 0 at a host, which needs no buffer.
+    /// Buffer capacity at the end of the channel, in flits over all lanes; 0 at a host, which needs
+    /// no buffer.
     buffer_flits: u32,
     measured: Option<ChannelReport>,
 }
@@ -21,9 +22,10 @@ pub(crate) struct Link {
 /// Totals over all links.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct LinkTotals {
-    /// Data flits that started in the window, summed over all channels: a flit counts once per hop.
+    /// Data flits whose transmission started in the window, summed over all channels, so that each
+    /// hop of a flit counts.
     pub data_flits: u64,
-    /// Control flits (STOP and GO) that started in the window.
+    /// Control flits (STOP and GO) whose transmission started in the window.
     pub control_flits: u64,
     /// STOPs, or pauses of lanes, that took effect in the window.
     pub stops: u64,

@@ -33,7 +33,6 @@ impl Capacity {
     }
 }
 
-/// Returns the rate in bytes per picosecond; 0 if the span is 0.
 #[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
 pub(super) fn bytes_per_ps(bytes: u64, span: Span) -> f64 {
     if span == Span::ZERO { 0.0 } else { bytes as f64 / span.as_ps() as f64 }

@@ -1,17 +1,18 @@
 //! Check that a window has enough on-off periods to determine the mean load.
 //!
-//! Messages within an on period are evenly spaced, so only the periods of an on-off source
-//! determine the uncertainty of its load. Let `n` sources have rates `r_i`, and their on-times in a
-//! window the relative standard errors `e_i` (an alternating renewal process,
+//! Messages within an on period are evenly spaced, so the uncertainty of an on-off source's load
+//! depends only on its periods. Let `n` sources have rates `r_i`, and let `e_i` be the relative
+//! standard error of the on-time of source `i` in a window (an alternating renewal process,
 //! [`gingham_net::traffic::PeriodPlan::load_error`]). The relative standard error of the class's
 //! load is then
 //! ```text
 //!   sqrt( sum (r_i e_i)^2 ) / sum r_i
 //! ```
 //!
-//! *(ours)* Twice this value must be at most a tenth. The mean number of whole periods, on and off,
-//! of each source must be at least 40: two in each of the 20 batches of an interval, which are
-//! otherwise neither independent nor nearly normal. Replies have the periods of their requests.
+//! *(ours)* Twice this value must be at most a tenth. Each source must have at least 40 pairs of an
+//! on and an off period on average: two in each of the 20 batches of an interval, because otherwise
+//! the batches are neither independent nor nearly normal. Replies depend on the periods of their
+//! requests.
 
 use super::advice::percent;
 use super::verdict::Asked;
@@ -20,13 +21,12 @@ use gingham_kernel::Span;
 use gingham_net::traffic::{ArrivalPlan, DataPlan, MessagePlan, PeriodPlan, SourcePlan};
 
 const PERIODS_MIN: f64 = 40.0;
-/// Largest accepted relative half-width of the offered load.
 const WIDTH_MAX: f64 = 0.1;
 /// Factor between window lengths in the search for an advised window.
 const STEP: f64 = 1.1;
 const STEPS_MAX: usize = 200;
 
-/// Periods of an on-off source, and its share of the load of all on-off sources.
+/// Periods of an on-off source, and its rate.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
@@ -64,7 +64,6 @@ fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {
 
 const LONGEST: f64 = 1e6;
 
-/// Returns the relative standard error of the total load of all sources within a span.
 fn load_error(sources: &[Weighted<'_>], span: Span) -> f64 {
     let errors = sources.iter().map(|(periods, rate)| rate * periods.load_error(span));
     let square: f64 = errors.map(|error| error * error).sum();
@@ -128,12 +127,13 @@ mod tests {
 
     #[test]
     fn pooled_periods_must_fix_the_load_within_10_percent() {
-        // Variance of the on-time in T: 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods the
-        // standard deviation is 143.1 us out of 800 us. Twice this value is 35.8 % for one source,
-        // and 10 % for n = 12.8.
+        // With on and off periods of 20 us and 80 us on average, the variance of the on-time in a
+        // window T is 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 pairs of periods, the
+        // standard deviation is 143.1 us for a mean of 800 us. Twice this value is 35.8 % for one
+        // source, and 10 % for n = 12.8 sources.
         assert!(lack_of(12, 40).is_some());
         assert_eq!(lack_of(13, 40), None);
-        // One source needs a window 12.8 times as long; 1.1^27 = 13.1.
+        // One source needs a window that is 12.8 times as long; 1.1^27 = 13.1.
         let (_, factor) = lack_of(1, 40).unwrap();
         assert!((13.0..13.2).contains(&factor), "{factor}");
     }

@@ -11,14 +11,14 @@
 //! Dally and Towles define throughput as the accepted traffic of the least served flow, relative to
 //! its share of the traffic matrix ("Principles and Practices of Interconnection Networks", Morgan
 //! Kaufmann 2004, section 23.1). If every sender has one flow, this is the minimum over senders.
-//! Otherwise flows are compared if counted individually, and senders if not.
+//! Otherwise flows are compared if they are counted individually, and senders if not.
 //!
 //! *(ours)*: the payload that a sender creates in a window varies by chance. A sender that creates
-//! less than its share is served fully if all of this payload is delivered. Past saturation, a
+//! less than its share is fully served if all of this payload is delivered. Past saturation, a
 //! sender may create more than its share without an effect on its accepted payload. The load of a
-//! sender is therefore the larger of both values. Because a few messages stay undelivered by
-//! chance, a flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as
-//! many of its longest messages on.
+//! sender is therefore the larger of the two values in the table. A few messages stay undelivered
+//! by chance, so a flow is compared only if it creates at least [`MESSAGES_MIN`] messages, and a
+//! sender only if it creates the payload of [`MESSAGES_MIN`] messages of maximum length.
 
 use super::load::Capacity;
 use super::view::RunView;
@@ -32,14 +32,14 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MESSAGES_MIN: u64 = 30;
-/// Share of undelivered payload above which an endpoint counts as falling behind.
+/// Share of undelivered payload above which an endpoint falls behind.
 const BEHIND: f64 = 0.05;
 
 /// Service of the least served endpoints of a class.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct ServedSummary {
-    /// Accepted load of the least served sender or flow, relative to its share of the offered
-    /// traffic, in the unit of the accepted load (Dally and Towles 2004, section 23.1).
+    /// Accepted load of the least served sender or flow, scaled by its share of the offered traffic
+    /// and in the unit of `accepted_load` (Dally and Towles 2004, section 23.1).
     #[schemars(extend("x-unit" = "1"))]
     pub least_served_load: Option<f64>,
     /// Name of the least served sender, or of the least served flow if flows are counted.
@@ -53,11 +53,11 @@ pub struct ServedSummary {
     #[schemars(extend("x-unit" = ""))]
     pub least_served_destination: Option<String>,
     /// Number of destinations whose backlog grew by more than 5 % of the payload created for them,
-    /// and by more than chance.
+    /// and by more than chance explains.
     #[schemars(extend("x-unit" = "hosts"))]
     pub destinations_behind: usize,
     /// Number of senders whose backlog grew by more than 5 % of the payload that they created, and
-    /// by more than chance; 0 for a backlogged class.
+    /// by more than chance explains; 0 for a backlogged class.
     #[schemars(extend("x-unit" = "hosts"))]
     pub senders_behind: usize,
 }
@@ -65,10 +65,10 @@ pub struct ServedSummary {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub(super) summary: ServedSummary,
-    /// Destinations that fall behind, the worst first, with the delivered fraction of their
+    /// Destinations that fall behind, least served first, each with the delivered fraction of its
     /// payload.
     pub(super) destinations: Vec<(String, f64)>,
-    /// Senders that fall behind, in the form of `destinations`.
+    /// Senders that fall behind, in the same form as `destinations`.
     pub(super) senders: Vec<(String, f64)>,
 }
 
@@ -151,12 +151,11 @@ fn least_sender(
         least_bytes.into_keys().map(|sender| (sender, accepted(sender))).collect()
     };
     let (sender, load) = loads.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    // If all are served equally, random variation would put the least served above the mean.
+    // If all senders are served equally, random variation would lift the minimum above the mean.
     let mean = Capacity::of(plan, id).load(delivered.values().sum(), span);
     Some((plan.fabric.endpoint_name(sender), load.min(mean)))
 }
 
-/// Returns, for each sender, the payload of [`MESSAGES_MIN`] messages of maximum length.
 fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     let mut least: BTreeMap<EndpointId, u64> = BTreeMap::new();
     for source in &class.sources {

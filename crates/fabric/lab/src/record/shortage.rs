@@ -5,9 +5,9 @@
 //!     ─► wide interval ─► a trend ─► undetectable growth ─► wider than requested
 //! ```
 //!
-//! Only the first applicable reason is reported, because it makes later ones less reliable. The
-//! advised length is long enough for all that apply. The error rates of these tests are in
-//! `docs/concepts/measurement.md`.
+//! Only the first applicable reason is reported, because it makes the later checks less reliable.
+//! The advised length is sufficient for all applicable reasons. The error rates of these checks are
+//! in `docs/concepts/measurement.md`.
 
 use super::advice::{self, Need, percent};
 use super::classes::estimate_of;
@@ -19,19 +19,20 @@ use gingham_net::measure::{ClassReport, WarmUp};
 
 /// Relative half-width of the confidence interval above which the mean latency counts as unknown.
 const WIDE: f64 = 0.2;
-/// Smallest change of latency over the window that counts as a trend, as a fraction of the mean.
+/// Smallest change of latency or backlog over the window that counts as a trend, as a fraction of
+/// the mean.
 const MATTERS: f64 = 0.1;
-/// Maximum fraction of created messages that remain undelivered.
+/// Maximum share of created messages that may remain undelivered.
 const LEFT_BEHIND: f64 = 0.05;
 /// Number of independent messages that usually determines the mean latency to within a tenth. If
-/// the interval is still wider, the messages depend on each other.
+/// the interval is wider in spite of this number, latencies are correlated.
 const MESSAGES_FOR_BURSTS: u64 = 500;
-/// Number of half-widths of the undelivered fraction that should usually fit below [`LEFT_BEHIND`].
+/// Number of half-widths of the undelivered share that should usually fit below [`LEFT_BEHIND`].
 const SAFE_HALF_WIDTHS: f64 = 2.0;
-/// Range of the factor by which a run with a trend should be longer.
+/// Smallest and largest factor for lengthening a run with a trend.
 const LONGER: [f64; 2] = [2.0, 10.0];
 
-/// Minimum length of a window, in mean network latencies, for a growing backlog to indicate
+/// Minimum length of a window, in mean network latencies, if a growing backlog is to indicate
 /// saturation. In a shorter window, the backlog grows even in a network that carries its load.
 const LATENCIES_MIN: f64 = 5.0;
 
@@ -77,12 +78,12 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     lacks
 }
 
-/// Reports a window with no delivery, or of only a few mean network latencies, while the network
-/// still fills.
+/// Reports a window without deliveries, or with only a few mean network latencies, during which the
+/// network still fills.
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
     let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
-    // Without a message that is both created and delivered in the window, there is no mean.
+    // The mean needs a message that is both created and delivered in the window.
     let least_ps = || view.report.least_network_latency_ps(asked.class);
     let Some(latency_ps) = latency_ps.or_else(least_ps) else {
         let reason = "no message was delivered".to_owned();
@@ -130,7 +131,7 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
             "the backlog may grow by up to {most_percent} of what is created, for all that the run shows, and \
              {enough} is too much"
         );
-        // In a longer run the mean undelivered fraction stays equal; only its half-width shrinks.
+        // A longer run leaves the undelivered share unchanged and shrinks only its half-width.
         let safe = left.mean.max(0.0) + SAFE_HALF_WIDTHS * (most - left.mean);
         (reason, (safe / LEFT_BEHIND).clamp(LONGER[0], LONGER[1]))
     })
@@ -185,10 +186,10 @@ fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64
 }
 
 /// Returns the number of messages that rules out a growing backlog, for a run of `created` messages
-/// with `in_flight` in flight. At the ends of a batch, if they are far apart, the number in flight
-/// varies by its square root (Poisson distribution). A fraction of 2.09 sqrt(20 * 2 * in flight) /
-/// N of N messages in 20 batches therefore stays undelivered by chance. The first messages meet few
-/// others, so their latencies are too low.
+/// with `in_flight` in flight. The number in flight has a Poisson distribution, so its standard
+/// deviation is its square root, and its values at the ends of a long batch are independent. With N
+/// messages in 20 batches, the undelivered share therefore varies by 2.09 sqrt(20 * 2 * in flight)
+/// / N. The first messages meet little traffic, so `in_flight` is raised for their low latencies.
 fn messages_for_backlog(created: f64, in_flight: f64) -> f64 {
     let later = in_flight * (1.0 + 10.0 / created);
     SAFE_HALF_WIDTHS * 2.09 * (40.0 * later).sqrt() / LEFT_BEHIND
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(of(-0.01, Some(0.05), true), None);
         assert_eq!(of(0.01, Some(0.2), false), None);
         assert_eq!(of(0.01, None, true), None);
-        // 3 %, and twice the random 12 %, over 5 %.
+        // A share of 3 % and twice its random half-width of 12 %, over 5 %: 27 / 5.
         let (reason, factor) = of(0.03, Some(0.12), true).unwrap();
         assert!(reason.starts_with("the backlog may grow by up to 15 % of what is created"));
         assert!((factor - 5.4).abs() < 1e-9);
@@ -273,7 +274,7 @@ mod tests {
     fn messages_for_backlog_follow_from_messages_in_flight() {
         // 2 * 2.09 * sqrt(40 * 4 * 1.01) / 0.05
         assert!((messages_for_backlog(1000.0, 4.0) - 1062.7).abs() < 0.1);
-        // If the run had only ten messages, twice as many may later be in flight.
+        // A run of only ten messages underestimates the number in flight, by up to half.
         assert!((messages_for_backlog(10.0, 2.0) - 1057.5).abs() < 0.1);
     }
 
@@ -317,7 +318,8 @@ mod tests {
         );
         let (reason, factor) = of(None, Some(3.0), true).unwrap();
         assert_eq!((reason, factor), (format!("messages under way rise by 300 % {over}"), 10.0));
-        // A falling backlog is harmless; the backlog of a closed-loop class depends on the network.
+        // A falling backlog is harmless, and the backlog of a closed-loop class depends on the
+        // network.
         assert_eq!(of(None, Some(-3.0), true), None);
         assert_eq!(of(None, Some(3.0), false), None);
     }

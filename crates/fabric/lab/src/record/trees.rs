@@ -26,11 +26,11 @@ pub struct TreeTotals {
     pub last_ps: u64,
     /// Number of searches that found a tree.
     pub samples_with_trees: usize,
-    /// Number of trees; a tree that is absent at one search and present later counts again.
+    /// Number of trees; a tree that disappears and returns in a later search counts again.
     pub trees: usize,
     /// Maximum number of branches of a tree at one search.
     pub branches_max: usize,
-    /// Maximum number of branches from a leaf to the root.
+    /// Maximum depth of a tree: number of branches from a leaf to the root.
     pub depth_max: usize,
     /// Maximum number of hosts in a tree at one search.
     pub hosts_max: usize,

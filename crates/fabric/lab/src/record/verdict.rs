@@ -1,4 +1,4 @@
-//! Verdicts on the quality of a run's numbers, with reason and advice.
+//! Verdicts on the quality of a run's numbers, each with a reason and advice.
 
 use super::ClassSummary;
 use super::advice::{self, percent};
@@ -24,30 +24,30 @@ const CHANNELS_NAMED: usize = 3;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The numbers describe a steady state, each mean with its confidence interval.
+    /// The numbers describe a steady state, and each mean has a confidence interval.
     Ok,
-    /// Like `ok`, in a run that drew some values once, such as phases, a permutation or the cables
-    /// of its fabric (`draws`). Its confidence intervals cover the means of a longer run with the
-    /// same seed; other seeds may have other means. `gingham run --replications N` measures over
-    /// seeds.
+    /// Like `ok`, but the run drew some values only once, such as phases, a permutation or the
+    /// cables of its fabric (`draws`). The confidence intervals cover the means of a longer run
+    /// with the same seed; other seeds may have other means. `gingham run --replications N`
+    /// measures the means over seeds.
     OkOfDraw,
     /// The workload ended within the run, and every message that policing did not drop was
-    /// delivered. The numbers describe the whole workload, not a steady state; `makespan_ps` has
-    /// the time of the last delivery.
+    /// delivered. The numbers describe the whole workload, not a steady state; `makespan_ps` is the
+    /// time of the last delivery.
     Finished,
-    /// No steady state was measured for long enough. Either a confidence interval is missing, or
-    /// wider than a fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not
-    /// end in the first half of the run. Or latencies or a backlog have a trend over the window. Or
-    /// the backlog may grow by more than 5 % of the created messages.
+    /// The run did not measure a steady state for long enough. A confidence interval may be
+    /// missing, or wider than a fifth of the mean latency or than `stop.relative_width`. The
+    /// warm-up may not have ended in the first half of the run. Latencies or a backlog may have a
+    /// trend over the window. Or the backlog may grow by more than 5 % of the created messages.
     NotConverged,
-    /// A class offered more than the network accepted, and its source queues grew. Or its routes
-    /// offer a channel more than its capacity, or a destination or sender falls behind. The
-    /// accepted load applies to this offered load; at a lower offered load more may be accepted.
-    /// Latencies reflect only the length of the run.
+    /// A class offered more load than the network accepted, and its source queues grew. Or its
+    /// routes offer a channel more than its capacity, or a destination or sender falls behind. The
+    /// accepted load is valid only for this offered load; at a lower offered load the network may
+    /// accept more. Latencies reflect only the length of the run.
     Saturated,
-    /// The run was ended early, as by Ctrl-C. The numbers describe the simulated part.
+    /// The run was ended early, for example by Ctrl-C. The numbers describe the simulated part.
     Interrupted,
-    /// Packets wait for each other forever. The numbers describe no steady state.
+    /// A deadlock: packets wait for each other forever. The numbers describe no steady state.
     Deadlocked,
 }
 
