@@ -6,17 +6,18 @@
 //!                       load that fills the fullest channel of the class ◄─────────────────────┘
 //! ```
 //!
-//! With fixed paths, the expected load of a channel is a sum over the pairs whose paths use the
-//! channel. No flow control or arbitration exceeds channel capacity, so the first channel to fill
-//! bounds the load of a class, and the network saturates at or below this bound (Dally and Towles,
-//! "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 3.3.1).
+//! With fixed paths, the expected load of a channel is a sum over the host pairs whose paths use
+//! it. Whatever the flow control and arbitration, a channel cannot carry more than its capacity.
+//! The first channel to fill therefore bounds the load of a class, and the network saturates at or
+//! below this bound (Dally and Towles, "Principles and Practices of Interconnection Networks",
+//! Morgan Kaufmann 2004, section 3.3.1).
 //!
 //! - Payload counts with packet overhead: headers, remaining route bytes, padding to whole flits.
 //!   Acknowledgements are not counted.
-//! - Two path sets are weighted by their probability, if it does not depend on the network's state.
+//! - Two path sets are weighted by their probability, unless it depends on the network's state.
 //! - If packets choose their path by the state of the network, only host channels are bounded.
-//! - A backlogged class is bounded at equal loads of all its senders.
-//! - A schedule counts as its mean rate over the run.
+//! - A backlogged class is bounded at equal loads of all senders.
+//! - A schedule counts with its mean rate over the run.
 
 mod carried;
 mod demand;
@@ -40,7 +41,7 @@ use std::ops::Range;
 const PAIRS_MAX: usize = 1 << 22;
 const ROUNDING: f64 = 1e-6;
 
-/// Set of channels that a bound considers.
+/// Channels that a bound considers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoundKind {
@@ -56,15 +57,14 @@ pub enum BoundKind {
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
-    /// Maximal sets of classes that send at the same time; only loads within a set add up.
+    /// Maximal sets of classes that send at the same time; loads add up only within a set.
     together: Vec<BTreeSet<ClassId>>,
 }
 
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
-    /// Load of each channel as a fraction of its capacity; for a backlogged class, at offered load
-    /// 1.
+    /// Load of each channel as a fraction of its capacity; a backlogged class counts with load 1.
     loads: Vec<f64>,
     flows: Vec<u32>,
     /// First class of the reply chain, or the class itself.
@@ -87,11 +87,11 @@ pub struct Loaded {
 pub struct ClassBound {
     /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// Load at which the first channel fills if the loads of all classes scale together; for
-    /// replies, the load of the class that starts the chain. `None` without an offered load or
-    /// considered channel.
+    /// Load of the class that fills the first channel if the loads of all classes scale together;
+    /// for replies, the load of the class that starts the chain. `None` without an offered load or
+    /// without considered channels.
     pub load: Option<f64>,
-    /// Fullest channel of the class under the load of all classes; a backlogged class counts alone,
+    /// Fullest channel of the class under the load of all classes. A backlogged class counts alone,
     /// at load 1.
     pub fullest: Option<Loaded>,
     /// Number of flows of all classes on `fullest`.
@@ -99,11 +99,12 @@ pub struct ClassBound {
     /// Destination with the fullest ejection channel, and the load of this channel as a fraction of
     /// its capacity.
     pub host: Option<(EndpointId, f64)>,
-    /// Fullest channel, if the classes that send steadily throughout the run together exceed its
-    /// capacity.
+    /// Fullest channel if it is overloaded by the classes that send steadily throughout the run;
+    /// otherwise `None`.
     pub over: Option<Loaded>,
-    /// Fullest channel, if this class and the classes linked to it by replies alone exceed its
-    /// capacity. The class then has no steady state, regardless of other classes.
+    /// Fullest channel if it is overloaded by this class and the classes linked to it by replies;
+    /// otherwise `None`. With such a channel, the class has no steady state, regardless of other
+    /// classes.
     pub over_alone: Option<Loaded>,
 }
 
@@ -149,12 +150,13 @@ impl TrafficBound {
         }
     }
 
-    /// Returns the set of channels that each class's bound considers.
+    /// Returns the channels considered for each class, in the order of the classes.
     pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
         self.classes.iter().map(|class| class.kind)
     }
 
-    /// Returns whether the load of all classes on a channel is known.
+    /// Returns whether the bound of every class considers a channel, so that its total load is
+    /// known.
     pub fn knows(&self, plan: &Plan, channel: ChannelId) -> bool {
         let ends = plan.ends(channel);
         let is_of_host = || [ends.source, ends.target].iter().any(|end| !plan.is_switch(end.node));
@@ -165,8 +167,8 @@ impl TrafficBound {
         })
     }
 
-    /// Returns the peak load on a channel from all classes except backlogged ones, as a fraction of
-    /// its capacity.
+    /// Returns the highest load on a channel at any time, from all classes except backlogged ones,
+    /// as a fraction of the channel's capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
         self.most(channel, |_| true, |of| !of.is_backlogged)
     }
@@ -184,7 +186,7 @@ impl TrafficBound {
     }
 
     /// Returns up to `count` example flows on a channel, by class, source and destination. Examines
-    /// a limited number of pairs, because the search is slow for a channel with few flows.
+    /// only a limited number of pairs, because the search is slow for a channel with few flows.
     pub fn examples(
         &self,
         plan: &Plan,
@@ -211,9 +213,9 @@ impl TrafficBound {
         found
     }
 
-    /// Returns the load of a channel while a class sends, as a fraction of its capacity. For a
-    /// backlogged class, only its own reply chain counts; otherwise all classes except backlogged
-    /// ones count.
+    /// Returns the load of a channel while a class sends, as a fraction of the channel's capacity.
+    /// For a backlogged class, only its reply chain counts; for others, all classes that are not
+    /// backlogged.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
         let counts = |of: &ClassTraffic| {
@@ -222,8 +224,8 @@ impl TrafficBound {
         self.most(channel, |set| set.contains(&id), counts)
     }
 
-    /// Returns the largest load of a class's reply chain that fills none of its channels beyond
-    /// `share`, while other classes keep their loads. Zero or less if they leave no capacity;
+    /// Returns the largest load of a class's reply chain that fills no channel beyond `share` while
+    /// other classes keep their loads. Zero or negative if the other classes leave no capacity;
     /// `None` if the class has no adjustable load or no bound.
     pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
         let own = &self.classes[id.index()];
@@ -246,8 +248,8 @@ impl TrafficBound {
         counted.map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// Returns the largest load on a channel over the sets of concurrent classes that `selects`
-    /// accepts; only classes that `counts` accepts contribute.
+    /// Returns the largest load on a channel over the sets of concurrent classes accepted by
+    /// `selects`; within a set, only classes accepted by `counts` contribute.
     fn most(
         &self,
         channel: ChannelId,
@@ -300,7 +302,7 @@ impl ClassTraffic {
 
 fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
     let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
-    // A set of sending classes can grow only when a class starts.
+    // New sets of concurrently sending classes occur only when a class starts.
     for now in active.iter().map(|of| of.start) {
         let sends = |id: &ClassId| active[id.index()].contains(&now);
         let set: BTreeSet<ClassId> = ClassId::first(active.len()).filter(sends).collect();
@@ -320,8 +322,8 @@ fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
 }
 
-/// Returns whether a share is larger by more than a rounding error; equal shares may be summed in
-/// different orders.
+/// Returns whether a share is larger by more than a rounding error, because equal shares may be
+/// summed in different orders.
 fn is_fuller(share: f64, than: f64) -> bool {
     share > than * (1.0 + ROUNDING)
 }
@@ -366,7 +368,7 @@ mod tests {
         assert_eq!(bound.fullest.unwrap().channel, all_to_all.bottleneck);
     }
 
-    /// All packets from the 30 hosts of other switches enter the intermediate switch once.
+    /// Every packet of the 30 hosts at other switches enters the intermediate switch once.
     #[test]
     fn intermediate_switch_carries_the_traffic_of_all_other_hosts() {
         let mut plan = Plan::clone(&plan(TORUS));
@@ -389,7 +391,7 @@ mod tests {
 
     #[test]
     fn destination_lists_carry_the_load_of_their_pairs() {
-        // Wormhole switching: route bytes and segment lengths depend on the path length.
+        // Under wormhole switching, route bytes and segment lengths depend on the path length.
         let text = TORUS
             .replace("infiniband-ndr", "myrinet-1280")
             .replace("length", "segmentation = { adaptive = \"80 B\" }\n        length");

@@ -7,7 +7,7 @@
 //!     └ effect: an error at the key, or a note
 //! ```
 //!
-//! Rows apply in order, and the first refusal ends the compilation. Earlier notes are then lost.
+//! Rows apply in order. The first refusal ends the compilation, and earlier notes are lost.
 
 use crate::compile::cables::DELAY_MAX;
 use crate::compile::gathered::Gathered;
@@ -21,7 +21,8 @@ pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound:
 
 pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
-    /// Dotted path of the scenario table that contains the keys; empty if keys are full paths.
+    /// Dotted path of the scenario table that contains the checked keys; empty if keys are full
+    /// paths.
     table: String,
     class: Option<&'a str>,
     pub(crate) of: T,
@@ -107,7 +108,7 @@ impl Sentence {
         Self { at: Some(At::Under(keys)), ..self }
     }
 
-    /// Sets the index of the traffic class that replaces `*` in the key of the check.
+    /// Sets the index of the traffic class, which replaces `*` in the key of the check.
     pub(crate) fn of_class(self, index: usize) -> Self {
         Self { at: Some(At::Class(index)), ..self }
     }
@@ -154,7 +155,7 @@ macro_rules! when {
     };
 }
 
-/// Formats a rule and the value that violates it, if the value is outside its range.
+/// Formats a rule and the value that violates it; `None` if the value is in range.
 macro_rules! within {
     ($value:expr, $allowed:expr, $($rule:tt)+) => {
         $crate::check::outside($value, $allowed)

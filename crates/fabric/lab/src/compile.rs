@@ -40,7 +40,7 @@ use gingham_topology::routing::Proof;
 use network::{Links, NetworkKind};
 use std::sync::Arc;
 
-/// Plan of a run, with the data that its results report.
+/// Plan of a run, with data for its results.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Plan.
@@ -57,13 +57,13 @@ pub struct Compiled {
     pub notes: Vec<String>,
     /// Problems found in the fabric file.
     pub findings: Vec<Finding>,
-    /// Random values drawn once per run; results are conditional on them.
+    /// Random values drawn once per run; results are valid only for these values.
     pub draws: Vec<Draw>,
-    /// Proof of deadlock freedom; contains a cycle only if the caller allowed deadlocks.
+    /// Proof of deadlock freedom, or the cycle if the caller allowed deadlocks.
     pub proof: Proof,
     /// Expected channel loads, and the load bound of each class.
     pub bound: Arc<TrafficBound>,
-    /// Files read during compilation, with digests; the scenario file is not listed.
+    /// Files read during compilation, with digests, except the scenario file.
     pub files: Vec<FileRead>,
 }
 
@@ -78,7 +78,7 @@ pub fn compile_observed(
     allow_deadlock: bool,
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
-    // Checks that need no fabric run first, because routing a large fabric is slow.
+    // Run the checks without a fabric first, because routing a large fabric is slow.
     let gathered = &mut Gathered::default();
     check_measurement(source, gathered)?;
     let origin = scenario::fabric(source)?;
@@ -95,8 +95,7 @@ pub fn compile_observed(
     check(&in_transit::of_keys(), &table, gathered)?;
     let kind = NetworkKind::of(source, &parameters, gathered)?;
     let imported = imported::imported(source, &fabric, gathered)?;
-    // With admission control, switches that respond to probes send packets, and need routes of
-    // their own.
+    // With admission control, switches respond to probes, and these packets need routes, too.
     let sending = admission::sending_fabric(source, &fabric);
     let routing = paths::paths(source, &sending, imported.routes, gathered)?;
     let sets = Subject::of_table(source, "", (&*sending, &routing.paths[..]));

@@ -46,28 +46,29 @@ const CURE_ADAPTIVE: &str = "packets that choose at every switch need an escape 
                              such as those of dimension-order, or allow it (--allow-deadlock)";
 
 /// Remedy if datelines fail to break the cycles: classes have one lane, their dateline classes
-/// overlap because they share only some lanes, or routes make turns that datelines do not cover.
+/// overlap because classes share only some lanes, or routes make turns that datelines do not cover.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least \
                                  two lanes, and any two classes, including acknowledgements, share all of their \
                                  lanes or none (traffic.*.lanes, traffic.*.window.ack.lanes): give them such \
                                  lanes, or allow it (allow_deadlock=True)";
 
-/// Deadlock cycle of channels, by name.
+/// Deadlock cycle, with the names of its channels.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockReport {
     /// Explanation of the deadlock.
     pub summary: String,
-    /// Channels of the cycle in order, such as `s0[2] -> s1[1]`. The lane is added if a channel has
-    /// several, and the VL if a VL owns several lanes.
+    /// Channels of the cycle in order, such as `s0[2] -> s1[1]`. The lane follows if a channel has
+    /// several lanes, and the VL if a VL owns several lanes.
     pub channels: Vec<String>,
-    /// Example routes for the dependencies, and advice; for a run, the channels alone.
+    /// Example routes for the dependencies, and advice; for a deadlock during a run, only the
+    /// channels.
     pub lines: Vec<String>,
-    /// Scenario key that causes the deadlock, such as `traffic[0].window.ack.lanes`; `None` without
-    /// a single cause.
+    /// Scenario key that causes the deadlock, such as `traffic[0].window.ack.lanes`; `None` unless
+    /// there is a single cause.
     pub key: Option<String>,
 }
 
-/// Change that makes routes free of deadlock, with its key if a single key suffices.
+/// Change that makes the routes free of deadlock, with its key if one key is sufficient.
 pub(crate) struct Cure {
     pub(crate) text: String,
     pub(crate) key: Option<String>,

@@ -1,9 +1,9 @@
-//! Mechanisms, one folder each, with these files as needed.
+//! Mechanisms, in one folder each, with these files as needed:
 //!
 //! ```text
 //!   keys      scenario keys, or types of `gingham_net` that a state machine uses unchanged
-//!   checks    refusals and notes, one row each (`crate::check`)
-//!   plan      integers for the state machine, in the folder of this name in `gingham_net`
+//!   checks    refusals and notes, one table row each (`crate::check`)
+//!   plan      integers for the state machine, which is in the folder of this name in `gingham_net`
 //!   columns   result columns and summaries
 //! ```
 

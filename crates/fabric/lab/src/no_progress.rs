@@ -1,12 +1,12 @@
-//! Guard against runs whose simulated time stands still.
+//! Guard against runs whose simulated time does not advance.
 //!
 //! ```text
 //!   advance(n) ─► simulation.advance(part) ─► now, events ─► time unchanged? add up the events
 //! ```
 //!
-//! Engines count events in their inner loops. The guard reads time and count between calls, at no
-//! cost to these loops. The limit is far above any real number of simultaneous events: a schedule
-//! may create all messages at once, and each lane may start and end a packet.
+//! Engines count events in their inner loops. The guard reads time and event count between calls,
+//! at no cost to these loops. Its limit is far above the number of simultaneous events in any real
+//! run: a schedule may create all messages at once, and each lane may start and end a packet.
 
 use gingham_kernel::Time;
 use gingham_net::{Plan, Simulation};
@@ -15,7 +15,7 @@ const EVENTS_MAX: u64 = 100_000_000;
 const EVENTS_PER_LANE: u64 = 1_000;
 const PART_MAX: u64 = 1 << 22;
 
-/// Error for a run that would never end.
+/// Error of a run that would never end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "simulated time stands still at {} ns: {events} events at one instant, and the run would never end. This is a \
@@ -23,7 +23,7 @@ const PART_MAX: u64 = 1 << 22;
     .at.as_ps() / 1_000
 )]
 pub struct NoProgress {
-    /// Simulated time at which the run is stuck.
+    /// Simulated time that no longer advances.
     pub at: Time,
     /// Lower bound on the number of events at this time.
     pub events: u64,

@@ -28,7 +28,7 @@ pub struct ProvedRoutes {
     proof: Proof,
 }
 
-/// Lanes and outputs of packets that choose their output at every switch.
+/// Lanes and outputs for packets that choose their output at every switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveChoice {
     /// Lanes on which packets follow the routing tables only.
@@ -40,7 +40,7 @@ pub struct AdaptiveChoice {
 }
 
 impl ProvedRoutes {
-    /// Proves that the routes of all LID offsets together are free of deadlock, or finds a cycle.
+    /// Proves that the routes of all LID offsets are jointly free of deadlock, or finds a cycle.
     pub fn new(
         fabric: Arc<Fabric>,
         by_offset: Vec<Routes>,
@@ -62,7 +62,8 @@ impl ProvedRoutes {
         &self.by_offset
     }
 
-    /// Returns the lanes of a channel and their assignment to packets; `None` for a single lane.
+    /// Returns the lanes of a channel and their assignment to packets; `None` if channels have a
+    /// single lane.
     pub fn lanes(&self) -> Option<&Lanes> {
         self.lanes.as_ref()
     }
@@ -73,12 +74,12 @@ impl ProvedRoutes {
         RouteSet { ejection: *ejection, ..RouteSet::new(by_offset, lanes.as_ref()) }
     }
 
-    /// Returns the routes of LID offset 0: the first path of every pair.
+    /// Returns the routes of LID offset 0.
     pub fn first(&self) -> &Routes {
         &self.by_offset[0]
     }
 
-    /// Returns `source` if packets carry their routes, or `table` if switches look them up.
+    /// Returns `source` if packets carry their routes, and `table` if switches look them up.
     pub fn form(&self) -> &'static str {
         match self.first() {
             Routes::Source(_) => "source",
@@ -98,13 +99,13 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns the shortest cycle of channels (with lanes) that wait for one another; empty without
-    /// one.
+    /// Returns the shortest cycle of channels (with lanes) that wait for one another; empty if
+    /// there is none.
     pub fn cycle(&self) -> Vec<String> {
         self.cycle_names(&self.proof)
     }
 
-    /// Returns the shortest cycle without packets in routing loops; empty if none remains.
+    /// Returns the shortest cycle without packets in routing loops; empty if there is none.
     pub fn cycle_without_loops(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -112,7 +113,7 @@ impl ProvedRoutes {
         self.cycle_names(&prove_without_loops(&self.fabric, self.set()))
     }
 
-    /// Returns the shortest cycle if only hosts send, not aggregation nodes and routers.
+    /// Returns the shortest cycle if only hosts send, and not aggregation nodes and routers.
     pub fn cycle_between_hosts(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -185,7 +186,7 @@ impl ProvedRoutes {
         self.by_offset.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the switches without hosts at which a shortest path would need an in-transit host.
+    /// Returns the switches without hosts where a shortest path would need an in-transit host.
     pub fn hostless_switches(&self) -> Vec<&str> {
         match self.first() {
             Routes::Source(routes) => {
@@ -221,7 +222,8 @@ impl ProvedRoutes {
         faults
     }
 
-    /// Finds an endpoint by name; errors refer to argument `key` of the Python function `of`.
+    /// Finds an endpoint by name. An error message refers to argument `key` of the Python function
+    /// `of`.
     pub fn endpoint(&self, of: &str, key: &str, name: &str) -> Result<EndpointId, InputError> {
         let fabric = &self.fabric;
         let found = fabric.endpoint_ids().find(|endpoint| fabric.endpoint_name(*endpoint) == name);
@@ -231,7 +233,8 @@ impl ProvedRoutes {
         })
     }
 
-    /// Finds a channel by name; errors refer to argument `key` of the Python function `of`.
+    /// Finds a channel by name. An error message refers to argument `key` of the Python function
+    /// `of`.
     pub fn channel(&self, of: &str, key: &str, name: &str) -> Result<ChannelId, InputError> {
         let fabric = &self.fabric;
         let mut all = ChannelId::first(fabric.channel_count());
@@ -242,8 +245,8 @@ impl ProvedRoutes {
         })
     }
 
-    /// Returns, for each list of failed channels, the number of channel groups that still wait for
-    /// one another in cycles ([`DependencyGraph::cyclic_groups`]).
+    /// Returns the number of channel groups that wait for one another in cycles, separately for
+    /// each list of failed channels ([`DependencyGraph::cyclic_groups`]).
     pub fn deadlock_groups(&self, failures: &[Vec<String>]) -> Result<Vec<usize>, InputError> {
         let by_name: BTreeMap<String, ChannelId> = ChannelId::first(self.fabric.channel_count())
             .map(|channel| (self.fabric.channel_name(channel), channel))
@@ -288,7 +291,6 @@ fn shortened(cycle: &str) -> String {
     let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) else {
         return cycle.to_owned();
     };
-    // The last line closes the cycle, so it is kept.
     let [begin, end] = [&lines[..CYCLE_LINES_MAX - 1], &lines[lines.len() - 1..]];
     let more = format!("... and {left} more; all of them: `Routes.cycle`");
     [begin, &[more.as_str()], end].concat().join("\n")

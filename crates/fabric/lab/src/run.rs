@@ -15,14 +15,15 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Fast engine, which does not always process every flit.
+    /// Fast engine, which need not process every flit.
     #[default]
     Fast,
-    /// Slow reference that simulates every flit; the fast engine must agree with it.
+    /// Slow reference engine that simulates every flit; the fast engine must produce identical
+    /// results.
     Oracle,
 }
 
-/// Error for a requested stepper that cannot run the plan.
+/// Error for a requested stepper that cannot simulate the plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "engine = \"{}\" does not step this run, because {because}; engine = \"fast\" chooses what does",
@@ -35,7 +36,7 @@ pub struct NotStepped {
 }
 
 impl NotStepped {
-    /// Converts the error to one at the scenario key responsible.
+    /// Converts the error to an error at the responsible scenario key.
     pub fn at(&self, source: &ScenarioSource) -> InputError {
         source.refuse(first_written(source, self.keys), self)
     }
@@ -53,14 +54,15 @@ impl Engine {
 /// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Completed fraction of the run, from 0 to 1, by the stop rule that will probably end the
-    /// window first. May decrease slightly if this rule is the width of a confidence interval.
+    /// Completed fraction of the run, from 0 to 1, according to the stop rule that will probably
+    /// end the window first. May decrease slightly if this rule is the width of a confidence
+    /// interval.
     pub fraction: f64,
     /// Current simulated time, in picoseconds.
     pub now_ps: u64,
     /// Number of messages delivered so far.
     pub delivered: u64,
-    /// Number of messages created but not delivered.
+    /// Number of messages created but not yet delivered.
     pub in_flight: u64,
     /// Whether the run has ended.
     pub done: bool,
@@ -87,8 +89,8 @@ impl Run {
         Self { compiled, simulation, guard, names }
     }
 
-    /// Prepares a run with the given stepper for virtual lanes, even if another is faster. Fails if
-    /// the stepper does not support the plan.
+    /// Prepares a run with the given stepper for virtual lanes, even if another stepper is faster.
+    /// Fails if the stepper does not support the plan.
     pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
         let simulation = gingham_engine::start_by(Arc::clone(&compiled.plan), by)
             .map_err(|Refusal { keys, because }| NotStepped { by, because, keys })?;
@@ -103,8 +105,8 @@ impl Run {
         self.simulation.stepping()
     }
 
-    /// Simulates up to `events_max` events. The number of calls never affects the result. Fails if
-    /// simulated time stands still.
+    /// Simulates up to `events_max` events. How a run is divided into calls never affects its
+    /// result. Fails if simulated time does not advance.
     pub fn advance(&mut self, events_max: u64) -> Result<Progress, NoProgress> {
         self.guard.advance(&mut *self.simulation, events_max)?;
         Ok(self.progress())
@@ -140,8 +142,9 @@ impl Run {
         WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
     }
 
-    /// Estimates the elapsed fraction of the time until every confidence interval is as narrow as
-    /// `wanted`, if widths shrink with the square root of time; zero while a class has no interval.
+    /// Estimates the elapsed fraction of the time that all confidence intervals need to become as
+    /// narrow as `wanted`, if widths shrink with the square root of time; zero while a class has no
+    /// interval.
     fn width_share(&self, wanted: f64) -> f64 {
         let plan = &self.compiled.plan;
         let measured = self.simulation.collector().report();
@@ -158,7 +161,7 @@ impl Run {
         self.simulation.events()
     }
 
-    /// Returns the counters of each channel since time zero.
+    /// Returns the counters of each channel, accumulated since time zero.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
         self.simulation.channel_counts()
     }
@@ -173,7 +176,7 @@ impl Run {
         Record::new(&self.compiled, &*self.simulation, false)
     }
 
-    /// Returns whether the run keeps every message until the caller takes it.
+    /// Returns whether the run keeps every delivered message until the caller takes it.
     pub fn keeps_all_messages(&self) -> bool {
         self.compiled.plan.measure.messages == KeptMessages::All
     }

@@ -1,11 +1,12 @@
-//! Advice on routes that can deadlock: an algorithm to use instead.
+//! Advice on routes that can deadlock: an alternative algorithm.
 //!
 //! ```text
 //!   candidates ──route──► prove ──► free? ──► bound on all-to-all load ──► the highest
 //! ```
 //!
-//! Candidates are routed and proved only for an error or verdict, and only if that takes less than
-//! about a second. In-transit routing is excluded, because it needs hosts that forward packets.
+//! Candidates are routed and proved only for an error or verdict, and only if this takes less than
+//! about a second. In-transit routing is not a candidate, because it needs hosts that forward
+//! packets.
 
 use gingham_topology::routing::{
     self, Algorithm, DimensionOrder, Form, Root, RouteSet, Routes, ShortestPath, SimpleRoutes,
@@ -14,12 +15,12 @@ use gingham_topology::routing::{
 use gingham_topology::{Fabric, Grid};
 
 const SWITCHES_MAX: usize = 512;
-/// Maximum number of switches for `simple-routes`, which takes 0.2 s on 114 switches and over 2 s
-/// on 264.
+/// Maximum number of switches for `simple-routes`, which takes 0.2 s for 114 switches and over 2 s
+/// for 264.
 const SIMPLE_SWITCHES_MAX: usize = 128;
-/// Maximum number of switches for `smart`, which takes 0.2 s on 36 switches and over 4 s on 60.
+/// Maximum number of switches for `smart`, which takes 0.2 s for 36 switches and over 4 s for 60.
 const SMART_SWITCHES_MAX: usize = 40;
-/// Maximum number of host pairs; 2,048 hosts have as many.
+/// Maximum number of host pairs, reached with 2,048 hosts.
 const HOST_PAIRS_MAX: usize = 1 << 22;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -52,8 +53,8 @@ pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// Returns the deadlock-free candidate with the highest bound, the first in a tie. `None` if the
-/// fabric is too large, or no two hosts are connected.
+/// Returns the deadlock-free candidate with the highest bound, and the first of equal candidates.
+/// `None` if the fabric is too large, or no two hosts are connected.
 pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     let switches = fabric.switches().len();
     let hosts = fabric.endpoint_ids().filter(|end| fabric.is_host_endpoint(*end)).count();
@@ -141,8 +142,9 @@ mod tests {
         }
     }
 
-    /// With one host per switch, dimension order sends the traffic of 2 hosts in a row to the 8
-    /// hosts of the other half through one channel: 16 pairs, while each host sends to 15 others.
+    /// One host per switch: dimension order sends the traffic from the 2 hosts of a half row to the
+    /// 8 hosts of the other half through one channel. The channel carries 16 pairs, and each host
+    /// sends to 15 other hosts.
     #[test]
     fn dimension_order_is_best_on_a_mesh() {
         let found = best(&mesh(&[4, 4]), Form::Source).expect("the fabric is small");
@@ -156,8 +158,8 @@ mod tests {
         assert!(found.algorithm.contains("up-down"), "{found:?}");
     }
 
-    /// A balanced dragonfly of 8 switches a group and 4 hosts a switch has 264 switches and 1,056
-    /// hosts.
+    /// A balanced dragonfly with 8 switches per group and 4 hosts per switch has 264 switches and
+    /// 1,056 hosts.
     #[test]
     fn large_dragonfly_gets_proved_up_down_advice() {
         let shape = Dragonfly {

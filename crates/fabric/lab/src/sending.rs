@@ -23,7 +23,7 @@ pub struct Sending {
 pub enum LongestPayload {
     /// No limit: one packet carries a whole message.
     Unlimited,
-    /// Equal limit for all routes, in bytes.
+    /// Limit for all routes, in bytes.
     Fixed(u32),
     /// Limit in bytes for each number of switches on a route between hosts.
     ByRoute(BTreeMap<usize, u32>),
@@ -66,7 +66,7 @@ impl Compiled {
     }
 }
 
-/// Hosts of one switch share their routes, except routes to each other.
+/// Hosts of one switch share their routes, except for routes to each other.
 fn route_lengths(plan: &Plan) -> BTreeSet<usize> {
     let fabric = &plan.fabric;
     let is_host =

@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 /// Files with the routes and lanes of a subnet manager.
 #[derive(Clone, Debug)]
 pub struct SubnetFiles {
-    /// Name of the fabric file, for messages.
+    /// Name of the fabric file, used in messages.
     pub fabric: String,
-    /// Forwarding tables.
+    /// File with the forwarding tables.
     pub tables: PathBuf,
-    /// Tables that map service levels to lanes.
+    /// File with tables that map service levels to lanes.
     pub lanes: Option<PathBuf>,
-    /// Service levels of host pairs.
+    /// File with the service levels of host pairs.
     pub levels: Option<PathBuf>,
 }
 
-/// Routes and lanes from a subnet manager.
+/// Routes and lanes computed by a subnet manager.
 #[derive(Clone, Debug)]
 pub struct LoadedRoutes {
     /// Routes for each LID offset.
@@ -37,7 +37,7 @@ pub struct LoadedRoutes {
     pub findings: Vec<(String, Finding)>,
 }
 
-/// Reads the files and matches them with their fabric. Without service levels, every pair sends on
+/// Reads the files and matches them with the fabric. Without service levels, every host pair uses
 /// SL 0. Without lane tables, service levels map to the lanes of an unconfigured OpenSM.
 pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes, InputError> {
     let subnet = Subnet::new(fabric, &files.fabric)?;

@@ -1,7 +1,7 @@
 //! Sums the expected traffic of a class over the channels of its paths.
 //!
-//! Hosts of one switch share the path from this switch to a destination, so uniform traffic needs
-//! only one walk for each pair of a switch and a destination.
+//! Hosts of one switch share the path from this switch to a destination. For uniform traffic, one
+//! walk per switch and destination is therefore enough.
 
 use super::demand::{self, Demand, Uniform};
 use super::wire::{Consumed, Wire, Wires};
@@ -11,7 +11,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Maximum number of path walks for a class, which together take a few seconds.
+/// Maximum number of path walks for a class. The walks take a few seconds at most.
 const WALKS_MAX: usize = 1 << 28;
 
 pub(super) struct Carrier<'a> {
@@ -19,14 +19,14 @@ pub(super) struct Carrier<'a> {
     consumed: Consumed,
     hosts_only: bool,
     channels: Vec<ChannelId>,
-    /// Channels of previous walks for this pair; its flows on them are already counted.
+    /// Channels of previous walks for this pair, whose flows are already counted.
     counted: Vec<ChannelId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Carried {
-    /// Bytes on the wire per picosecond; a fraction of the channel's capacity after
-    /// [`Carrier::carry`] returns.
+    /// Bytes on the wire per picosecond; after [`Carrier::carry`], a fraction of the channel's
+    /// capacity.
     pub(super) load: f64,
     pub(super) flows: u32,
 }
@@ -136,7 +136,7 @@ impl<'a> Carrier<'a> {
     }
 
     /// Adds the load from the senders at one switch to destinations that share their paths. Returns
-    /// the load on the senders' own channels, in bytes per picosecond, without adding it.
+    /// the load on the senders' channels, in bytes per picosecond, which is not yet added.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],
@@ -158,7 +158,7 @@ impl<'a> Carrier<'a> {
             if wire.share > 0.0 {
                 on_injection += sum.messages_per_ps * wire.bytes_on(self.consumed, length);
                 self.add_walk(wire, length, sum, carried);
-                // The only cable between two directly connected hosts is the sender's channel.
+                // Between two directly connected hosts, the only cable is the sender's channel.
                 for (place, to) in places.clone().zip(to).filter(|_| !self.channels.is_empty()) {
                     self.add_ejection(*to, wire, sent_to(place), flows_count, carried);
                 }
@@ -168,8 +168,8 @@ impl<'a> Carrier<'a> {
         on_injection
     }
 
-    /// Returns runs of neighbouring endpoints, with their indices, whose paths differ only in the
-    /// last channel.
+    /// Returns runs of neighbouring endpoints whose paths differ only in the last channel, with the
+    /// indices of the endpoints.
     fn runs<'l>(
         &self,
         among: &'l [EndpointId],
@@ -255,7 +255,7 @@ impl<'a> Carrier<'a> {
             }
             Routes::Table(tables) => {
                 let mut node = switch;
-                // A table path through more switches than the fabric has contains a loop.
+                // A path through more switches than the fabric has contains a loop.
                 for switches in 1..=fabric.switches().len() {
                     let channel = fabric.outgoing(node, tables.port(node, to)?)?;
                     self.channels.push(channel);

@@ -20,8 +20,8 @@ pub(super) struct Uniform<'a> {
 /// Source, destination, and messages per picosecond.
 pub(super) type Pair = (EndpointId, EndpointId, f64);
 
-/// Returns whether the class creates its expected traffic throughout the run. Only then does a load
-/// above the bound rule out a steady state.
+/// Returns whether the class creates its expected traffic throughout the run. Otherwise a load
+/// above the bound does not rule out a steady state.
 pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[plan.reply_root(id).index()];
     let is_drawn = |source: &SourcePlan| match &source.messages {
@@ -69,7 +69,7 @@ fn scheduled<'a>(plan: &Plan, schedule: &'a [Scheduled]) -> impl Iterator<Item =
     schedule.iter().filter(move |message| message.created < end)
 }
 
-/// Returns the rate in messages per picosecond; a backlogged source counts with load 1.
+/// Returns the rate of a source in messages per picosecond; a backlogged source counts with load 1.
 fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -> f64 {
     let source = &class.sources[index];
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -92,7 +92,7 @@ pub(super) struct Demand<'a> {
 }
 
 impl<'a> Demand<'a> {
-    /// Returns the expected traffic; `None` if it needs more than `pairs_max` separate pairs.
+    /// Returns the expected traffic; `None` if it needs more than `pairs_max` separate host pairs.
     pub(super) fn of(plan: &'a Plan, id: ClassId, pairs_max: usize) -> Option<Self> {
         let class = &plan.classes[id.index()];
         let mut demand = Self::default();

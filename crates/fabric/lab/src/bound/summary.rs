@@ -1,36 +1,37 @@
-//! Load bound of a class in results and notes.
+//! Load bound of a class, for results and notes.
 
 use super::{BoundKind, ClassBound, TrafficBound};
 use gingham_net::{ClassId, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Load bound of a class's traffic on its routes, computed before the run.
+/// Load bound of a class's traffic on the routes of the run, computed before the run.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct BoundSummary {
     /// Channels that the bound considers: all channels, only host channels if packets choose their
     /// paths adaptively, or none if there are too many host pairs.
     #[schemars(extend("x-unit" = ""))]
     pub bound_kind: BoundKind,
-    /// Load that fills the fullest channel of the class if the loads of all classes scale together.
-    /// For replies, the load of the class that starts the chain of replies. Saturation occurs at or
-    /// below this load.
+    /// Load of the class that fills its fullest channel if the loads of all classes scale together.
+    /// For replies, the load of the class that starts the chain of replies. The class saturates at
+    /// or below this load.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_load: Option<f64>,
     /// Expected load of the fullest channel at the offered load of all classes, as a fraction of
-    /// its capacity. A backlogged class counts alone, at a load of 1.
+    /// the channel's capacity. A backlogged class counts alone, at a load of 1.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_share: Option<f64>,
-    /// Name of the fullest channel.
+    /// Name of the fullest channel of the class.
     #[schemars(extend("x-unit" = ""))]
     pub bound_channel: Option<String>,
     /// Number of flows of all classes that use the fullest channel.
     #[schemars(extend("x-unit" = "flows"))]
     pub bound_flows: u64,
-    /// Expected load of the fullest channel into a destination, as a fraction of its capacity.
+    /// Expected load of the fullest channel from a switch to a destination, as a fraction of the
+    /// channel's capacity.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_host_share: Option<f64>,
-    /// Name of the destination of that channel.
+    /// Name of the destination with this channel.
     #[schemars(extend("x-unit" = ""))]
     pub bound_host: Option<String>,
 }

@@ -4,15 +4,15 @@
 //!   length drawn ──segmentation──► packets of at most L ──overhead, whole flits──► bytes on the wire
 //! ```
 //!
-//! Route bytes and marks of wormhole packets are consumed along the path, so a channel nearer to
-//! the destination carries fewer of them. They are counted for each packet and hop.
+//! Route bytes and marks of wormhole packets are consumed along the path, so channels nearer to the
+//! destination carry fewer of them. They are counted for each packet and hop.
 
 use gingham_net::traffic::LengthPlan;
 use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};
 
 const LENGTHS_MAX: u32 = 1 << 17;
-/// Cut-off of an exponential distribution, in multiples of the mean; the tail has a probability
-/// below 1e-13.
+/// Length where an exponential distribution is cut off, in multiples of its mean; longer lengths
+/// have a probability below 1e-13.
 const EXPONENTIAL_MEANS: f64 = 30.0;
 
 /// Mean wire usage of a message, without route bytes and in-transit marks.
@@ -20,9 +20,9 @@ const EXPONENTIAL_MEANS: f64 = 30.0;
 pub(super) struct Wire {
     /// Probability that a message takes this path.
     pub(super) share: f64,
-    /// Packets per message, times `share`.
+    /// Mean number of packets of a message, times `share`.
     pub(super) packets: f64,
-    /// Bytes per message on the wire, times `share`.
+    /// Mean number of bytes of a message on the wire, times `share`.
     pub(super) bytes: f64,
 }
 
@@ -36,7 +36,7 @@ impl Wire {
     }
 }
 
-/// Bytes consumed along the path, per switch and in-transit host; nonzero only for wormhole
+/// Bytes that each switch and in-transit host consumes from a packet; nonzero only for wormhole
 /// packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Consumed {
@@ -61,8 +61,8 @@ pub(super) struct Wires<'a> {
     switching: &'a Switching,
     routing: &'a RoutingScheme,
     lengths: Vec<(u32, f64)>,
-    /// Usage by direct path and number of switches. All equally likely paths via intermediate
-    /// switches share the last entry.
+    /// Usage by direct path and number of switches. The last entry holds the usage of all paths via
+    /// intermediate switches, which are equally likely.
     known: [Vec<Option<Wire>>; RoutingScheme::PATHS_MAX + 1],
 }
 
@@ -98,8 +98,8 @@ impl<'a> Wires<'a> {
         sum
     }
 
-    /// Returns the probability that a message takes a path; a choice unknown before the run counts
-    /// as the primary path.
+    /// Returns the probability that a message takes a path; 1 for the primary path if the choice is
+    /// not known before the run.
     fn probability_of(&self, path: PathId, length: u32) -> f64 {
         let by_default = f64::from(u8::from(path == PathId::PRIMARY));
         self.routing.probability(path, length).unwrap_or(by_default)
@@ -123,8 +123,8 @@ impl<'a> Wires<'a> {
     }
 }
 
-/// Returns message lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] lengths, the
-/// middle of each group of neighbours represents the group.
+/// Returns message lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] lengths,
+/// neighbouring lengths form groups, each represented by its middle.
 pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     match plan {
         LengthPlan::Fixed(bytes) => vec![(*bytes, 1.0)],
@@ -158,7 +158,7 @@ fn exponential(mean: f64) -> Vec<(u32, f64)> {
     groups(1, last, last / LENGTHS_MAX + 1).map(of_group).collect()
 }
 
-/// Computes a power by repeated squaring, bit-identical on every platform.
+/// Computes a power by repeated squaring, with bit-identical results on every platform.
 fn power(base: f64, exponent: u32) -> f64 {
     let (mut square, mut rest, mut product) = (base, exponent, 1.0);
     while rest > 0 {
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn geometric_length_packet_count_matches_closed_form() {
-        // A message has more than k packets of at most L bytes with probability q^(k L), on average
-        // 1 / (1 - q^L); here q = 1 - 1/90 and L = 64.
+        // With q = 1 - 1/90 and packets of at most L = 64 bytes, a message has more than k packets
+        // with probability q^(k L), and therefore a mean of 1 / (1 - q^L) packets.
         let q: f64 = 1.0 - 1.0 / 90.0;
         let expected = 1.0 / (1.0 - (0..64).fold(1.0, |power, _| power * q));
         let packets = |length: u32| f64::from(length.div_ceil(64));

@@ -131,16 +131,16 @@ pub struct ClassSummary {
     /// Half-width of the 95 % confidence interval of `fairness`.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness_half_width: Option<f64>,
-    /// Share of the window during which the class's flows waited for acknowledgements with a full window,
-    /// averaged over flows; missing if flows are not counted.
+    /// Share of the window during which the class's flows waited for acknowledgements with a full
+    /// window, averaged over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_window: Option<f64>,
-    /// Share of the window during which the class's flows waited for their rate limit, averaged over flows;
-    /// missing if flows are not counted.
+    /// Share of the window during which the class's flows waited for their rate limit, averaged
+    /// over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_rate_limit: Option<f64>,
-    /// Share of the window during which the class's flows waited for tokens, averaged over flows; missing
-    /// if flows are not counted.
+    /// Share of the window during which the class's flows waited for tokens, averaged over flows;
+    /// missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_tokens: Option<f64>,
     /// Maximum number of acknowledgements, of any class, in the queue of an adapter, sampled
