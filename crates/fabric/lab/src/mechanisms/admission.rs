@@ -1,4 +1,5 @@
-//! Admission control of streams: a probe reserves the rate of a stream on its path, or is refused.
+//! Admission control of streams: a probe reserves the rate of a stream along its path, or a node
+//! refuses it.
 //!
 //! State machine: `gingham_net::admission`.
 

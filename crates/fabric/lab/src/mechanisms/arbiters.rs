@@ -24,7 +24,7 @@ use gingham_topology::subnet::PortKind;
 trait Place {
     fn key(self) -> &'static str;
 
-    /// Returns the type of port whose tables in `opensm.conf` apply here.
+    /// Returns the port type whose tables in `opensm.conf` apply here.
     fn port_kind(self) -> PortKind;
 }
 

@@ -1,4 +1,4 @@
-//! Flow control of whole packets: credits, with lost updates, or pauses.
+//! Flow control of whole packets: credits, whose updates may be lost, or pauses.
 //!
 //! State machines: `gingham_net::pauses` and `gingham_net::credit_loss`.
 

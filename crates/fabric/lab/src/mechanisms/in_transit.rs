@@ -13,7 +13,7 @@ use crate::scenario::Parameters;
 use gingham_net::WhenPoolFull;
 use gingham_topology::routing::Ejection;
 
-/// Returns the ejection rule for the deadlock proof: a host that spills accepts every packet.
+/// Returns the ejection rule for the deadlock proof: hosts that spill accept every packet.
 pub(crate) fn ejection(parameters: &Parameters) -> Ejection {
     match parameters.in_transit.when_full {
         WhenPoolFull::Spill => Ejection::Always,

@@ -1,4 +1,4 @@
-//! Streams of a class: many for each host, each with its own frames or bursts.
+//! Streams of a class: many for each host, each a separate sequence of frames or bursts.
 //!
 //! State machine: `gingham_net::traffic::streams`.
 

@@ -1,4 +1,4 @@
-//! Congestion controls that delay messages at hosts depending on the network's state.
+//! Congestion control that delays messages at hosts, depending on the state of the network.
 //!
 //! State machines: `gingham_net::throttle`.
 

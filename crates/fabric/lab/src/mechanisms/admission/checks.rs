@@ -105,8 +105,8 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
     })
 }
 
-/// Refuses switches without a route back to a stream that they may refuse; needs port 0 of the
-/// switches.
+/// Refuses switches that cannot send a refusal to the source of a stream. Called when switches have
+/// a port 0.
 pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {
@@ -126,8 +126,8 @@ pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns streams that request admission: one per class and host pair, because streams of a pair
-/// are alike.
+/// Returns streams that request admission: one for each class and host pair, because a pair's
+/// streams are alike.
 fn asking(plan: &Plan) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
     let mut seen = BTreeSet::new();
     let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);

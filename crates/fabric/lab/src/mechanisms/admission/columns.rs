@@ -1,7 +1,7 @@
 //! Results of admission control.
 //!
-//! The row of a refused stream names the refusing node and a link without enough unreserved
-//! bandwidth: if there are several, the link with the most reserved.
+//! The row of a refused stream names the refusing node and a link with too little unreserved
+//! bandwidth: the most reserved of these links.
 
 use crate::record::classes::{PS_PER_NS, half_width, mean};
 use crate::record::links::of_channels;
@@ -17,33 +17,35 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Admission outcomes of the streams of a class that requested admission, over the whole run; empty
-/// if none did.
+/// Outcomes of the class's streams that requested admission, over the whole run; empty if no stream
+/// requested it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct AdmissionSummary {
     /// Number of streams that requested admission.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_requested: usize,
-    /// Number of streams that were admitted.
+    /// Number of admitted streams.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_admitted: usize,
-    /// Number of streams refused by the adapter of their own host, or of an in-transit host.
+    /// Number of streams refused by an adapter, either of the sending host or of an in-transit
+    /// host.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_adapter: usize,
     /// Number of streams refused by a switch.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_switch: usize,
-    /// Number of streams with a lease that expired at a node.
+    /// Number of streams whose lease expired at a node.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_lapsed: usize,
-    /// Mean time from the request to the response, over admitted streams, in nanoseconds.
+    /// Mean time from the request for admission to the response, over admitted streams, in
+    /// nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_mean_ns: Option<f64>,
-    /// Half-width of the 95 % confidence interval of `set_up_mean_ns`, in nanoseconds, with streams
-    /// treated as replications.
+    /// Half-width of the 95 % confidence interval of `set_up_mean_ns`, in nanoseconds; each stream
+    /// is one replication.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_half_width_ns: Option<f64>,
-    /// Longest time from the request to the response, in nanoseconds.
+    /// Longest time from the request for admission to the response, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_max_ns: Option<f64>,
 }

@@ -4,29 +4,31 @@ use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Admission control of streams: before a stream sends, a probe reserves its rate at every node of
-/// its path, or a node refuses it (Yum et al. 2002, section 4.1). Not available with in-transit
-/// hosts or an alternative path set.
+/// Admission control of streams: before a stream sends, a probe reserves the stream's rate at every
+/// node of its path, unless a node refuses it (Yum et al. 2002, section 4.1). Not available with
+/// in-transit hosts or an alternative path set.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Admission {
-    /// Share of every link that streams may reserve, above 0 and at most 1. Default: .8 (ours).
+    /// Share of each link's rate that streams may reserve, above 0 and at most 1. Default: .8
+    /// (ours).
     pub share: f64,
-    /// Minimum weight of every lane not used by streams, in 64ths of a link, from 1 to 64. It
-    /// applies if arbiters have adjustable weights: stream lanes get the reserved share, and the
-    /// other lanes the rest. Default: 1.
+    /// Minimum weight of every lane not used by streams, in 64ths of a link's rate, from 1 to 64.
+    /// This key matters only if arbiters have adjustable weights: lanes of streams receive the
+    /// reserved share, and other lanes the rest. Default: 1.
     #[schemars(range(min = 1, max = 64))]
     pub best_effort_min: i64,
-    /// Lifetime of a reservation in a node unless a packet of the stream renews it. Default:
-    /// unlimited. Streams whose hosts or applications crash release nothing.
+    /// Lifetime of a reservation in a node after the last packet of the stream. Default: unlimited.
+    /// A crashed host or application never releases its reservations, so only a lease ends them.
     pub lease: Option<Span>,
-    /// Payload of a probe, a response or a release, from 1 B to 64 KiB. Default: 10 flits of 128
-    /// bits, as in Yum et al. 2002, section 5.1.
+    /// Payload of each probe, response and release, from 1 B to 64 KiB. Default: 10 flits of 128
+    /// bits (Yum et al. 2002, section 5.1).
     pub length: Bytes,
-    /// Priority level of these packets, from 0 to 7. Default: the highest.
+    /// Priority level of probes, responses and releases, from 0 to 7. Default: the highest level.
     #[schemars(range(min = 0, max = 7))]
     pub priority: i64,
-    /// Lanes that these packets may use. Default: 15 if there are 16, and otherwise all.
+    /// Lanes that probes, responses and releases may use. Default: lane 15 of 16 lanes; with fewer
+    /// lanes, all.
     pub lanes: Option<Vec<i64>>,
 }
 

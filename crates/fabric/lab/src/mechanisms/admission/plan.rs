@@ -56,7 +56,7 @@ pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, L
     }
 }
 
-/// Adds port 0 to all switches if they respond to probes. Called last, since nothing else uses
+/// Adds port 0 to all switches if they respond to probes. Called last, because nothing else uses
 /// these ports.
 pub(crate) fn settled(
     source: &ScenarioSource,

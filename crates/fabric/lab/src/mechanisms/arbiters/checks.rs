@@ -62,7 +62,6 @@ fn full_crossbar(it: &Subject<'_, &PipelineParameters>, way: &str) -> Option<Sen
     )
 }
 
-/// Refuses arbiters that choose per packet if packets may wait for credits.
 pub(super) fn of_place<'a>() -> [Check<&'a Reader<'a>>; 1] {
     [refuse("", |it| {
         let Among { count, cut_through, .. } = it.among;
@@ -86,8 +85,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     ]
 }
 
-/// Notes a link output without a choice: a multiplexed crossbar delivers one flit per cycle, and
-/// the output sends one per cycle.
+/// Notes that an arbiter of a link has no choice: a multiplexed crossbar delivers one flit per
+/// cycle to the output, which sends one flit per cycle.
 fn idle_link(plan: &Plan) -> Option<Sentence> {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { return None };
     let is_chosen = !matches!(plan.lanes.link_output, Scheduler::RoundRobin(_));

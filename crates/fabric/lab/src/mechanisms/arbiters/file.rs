@@ -1,9 +1,10 @@
 //! InfiniBand arbitration tables from a file of a real fabric: `opensm.conf`, or output of
 //! `smpquery vlarb`.
 //!
-//! One table applies to all ports of a switch or adapter. In `opensm.conf`, the port type selects
-//! it (`qos_swe_` for switches, `qos_ca_` for adapters, else `qos_`). With `smpquery`, all outputs
-//! must have equal tables. Slots of missing lanes are skipped, as ports do [IBA 7.6.9].
+//! One table applies to all ports of switches, or of adapters. In `opensm.conf`, the port type
+//! selects the table (`qos_swe_` for switches, `qos_ca_` for adapters, else `qos_`). With
+//! `smpquery`, all outputs must have equal tables. Slots of missing lanes are skipped, as real
+//! ports do [IBA 7.6.9].
 
 use super::Place as _;
 use super::plan::Reader;
@@ -79,7 +80,6 @@ impl Reader<'_> {
         Ok(first)
     }
 
-    /// Removes slots of missing lanes, with a note if they had a weight.
     fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
         let beyond =

@@ -1,5 +1,5 @@
-//! Checks that arbiters serve every lane that a packet or acknowledgement may use, so that none
-//! waits forever.
+//! Checks that arbiters serve every lane that a packet or acknowledgement may use, because it would
+//! otherwise wait forever.
 //!
 //! ```text
 //!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter serves
@@ -14,8 +14,8 @@ use gingham_topology::{ChannelId, EndpointId};
 
 pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let unserved = Unserved::of(plan);
-    // With tables, lanes depend on the pair, and demoted excess uses the lanes of another class.
-    // Otherwise the check of the other class covers its lanes.
+    // With tables, lanes depend on the host pair, and demoted packets use lanes of another class.
+    // Otherwise, the check of this other class covers the lanes.
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
@@ -59,7 +59,6 @@ struct User<'a> {
     class: &'a ClassPlan,
 }
 
-/// Lanes that each arbiter never serves.
 struct Unserved<'a> {
     plan: &'a Plan,
     places: [(ArbiterPlace, LaneSet); 4],
@@ -145,8 +144,8 @@ impl<'a> Unserved<'a> {
         )
     }
 
-    /// Returns an unserved lane on the paths of a pair, for packets of the VC class, or else of the
-    /// pair's own.
+    /// Returns an unserved lane on the paths of a host pair, for packets of `vc_class`, or by
+    /// default of the pair's VC class.
     fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);

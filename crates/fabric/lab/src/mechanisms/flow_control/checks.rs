@@ -64,7 +64,7 @@ pub(super) fn of_lists<'a>() -> [Check<Laned<'a, Pfc>>; 2] {
     ]
 }
 
-/// Buffer levels at which a lane starts and ends a pause, and the values that determine them, in
+/// Buffer levels that start and end a pause of a lane, and the values that determine them, in
 /// bytes.
 pub(super) struct LaneMarks<'a> {
     pub(super) plan: &'a Plan,
@@ -72,7 +72,7 @@ pub(super) struct LaneMarks<'a> {
     pub(super) holds: u64,
     /// Longest packet on the wire, in bytes; 0 for an unused lane.
     pub(super) longest: u64,
-    /// Largest headroom of any channel, in bytes, with its channel; `None` on an unused lane.
+    /// Largest headroom of any channel, in bytes, and this channel; `None` for an unused lane.
     pub(super) headroom: Option<(u64, ChannelId)>,
     pub(super) response_time: Span,
     pub(super) pause: Option<u64>,
@@ -132,13 +132,14 @@ impl LaneMarks<'_> {
         self.headroom.map_or(0, |(headroom, _)| headroom)
     }
 
-    /// Returns the buffer level above which a pause starts: by default the highest that leaves
-    /// enough headroom.
+    /// Returns the buffer level that must be exceeded to start a pause: by default the highest
+    /// level that leaves enough headroom.
     pub(super) fn pause_at(&self) -> u64 {
         self.pause.unwrap_or_else(|| self.holds.saturating_sub(self.headroom_bytes()))
     }
 
-    /// Returns the buffer level that ends a pause: by default one packet below the pause threshold.
+    /// Returns the buffer level that ends a pause: by default one packet below the level that
+    /// starts it.
     pub(super) fn resume_at(&self) -> u64 {
         self.resume.unwrap_or_else(|| self.pause_at().saturating_sub(self.longest))
     }

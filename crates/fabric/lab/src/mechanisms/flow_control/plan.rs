@@ -29,7 +29,7 @@ pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> 
     Some(CreditLossPlan { probability: loss.percent / 100.0, sent, period: loss.period })
 }
 
-/// Returns the pause plan with its thresholds unset, because they depend on cables and packets.
+/// Returns the pause plan without thresholds, which depend on cables and packets.
 pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     let pfc = switch.flow_control.pfc()?;
     Some(PausesPlan {
@@ -63,7 +63,6 @@ pub(crate) fn settle(
     for lane in 0..count {
         let place = usize::from(lane);
         let longest = longest_on(plan, LaneSet::one(lane));
-        // An unused lane needs no headroom.
         let longest = longest.map_or(0, |payload| packets.wire_bytes(payload));
         let marks = LaneMarks {
             plan,
@@ -92,8 +91,8 @@ fn written(marks: Option<&PerLane<Bytes>>, count: u8) -> Vec<Option<u64>> {
     marks.chain(std::iter::repeat(None)).take(count.into()).collect()
 }
 
-/// Returns the largest headroom, in bytes, of any channel for packets of this length, with the
-/// channel.
+/// Returns the largest headroom that any channel needs for packets of this payload, in bytes, and
+/// the channel.
 fn headroom(
     plan: &Plan,
     packets: &PacketsPlan,

@@ -41,7 +41,6 @@ fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Optio
     )
 }
 
-/// Notes a useless in-transit section: no path leads through an in-transit host.
 fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     [note(|it| {
         let is_written = it.source.scenario.network.in_transit != InTransit::default();
@@ -81,8 +80,8 @@ pub(crate) fn check_paths(
     each.try_for_each(|set| check(&of_set(), &set, gathered))
 }
 
-/// Refuses packets larger than a buffer pool. Under `stop` no packet may exceed the pool; under
-/// `spill` only classes with messages of unlimited length are exempt.
+/// Refuses packets that never fit into a buffer pool: under `stop` they would wait forever, under
+/// `spill` they would always spill. Under `spill`, messages of unlimited length are exempt.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.in_transit.pool", |it| {

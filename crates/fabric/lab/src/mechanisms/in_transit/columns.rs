@@ -14,13 +14,13 @@ pub(crate) type Host = (EndpointId, TransitReport);
 /// Totals over all in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct InTransitTotals {
-    /// Packets whose re-injection started in the window, counted once per in-transit host.
+    /// Packets whose re-injection started in the window; a packet counts once per in-transit host.
     pub packets: u64,
-    /// Packets that arrived in the window and did not fit into the in-transit buffer.
+    /// Packets that arrived at an in-transit host in the window and did not fit into its buffer.
     pub spilled_packets: u64,
     /// Mean time that a packet ready for re-injection waited for the link, in nanoseconds.
     pub wait_mean_ns: Option<f64>,
-    /// Highest level of the in-transit buffer of any host, over the whole run, in bytes.
+    /// Highest fill level of the in-transit buffer of any host, over the whole run, in bytes.
     pub pool_peak_bytes: u64,
 }
 

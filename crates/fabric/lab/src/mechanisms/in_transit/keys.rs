@@ -17,14 +17,15 @@ pub struct InTransit {
         /// Additional time T_r until the adapter is ready to re-inject the packet. Default: from
         /// the preset.
         value programming: Span,
-        /// Size of the in-transit buffer of an adapter. Default: from the preset.
+        /// Size of an adapter's in-transit buffer. Default: from the preset.
         value pool: Bytes,
-        /// Handling of a packet that does not fit into the buffer. Default: from the preset.
+        /// Handling of a packet that does not fit into the in-transit buffer. Default: from the
+        /// preset.
         value when_full: WhenPoolFull,
         /// Fixed delay of a spilled packet. Default: from the preset.
         value spill_delay: Span,
-        /// Rate of the bus to host memory, which a spilled packet crosses twice. Default: from the
-        /// preset.
+        /// Rate of the bus to the host's memory, which a spilled packet crosses twice. Default:
+        /// from the preset.
         value spill_rate: Rate,
     }
 }

@@ -9,12 +9,12 @@ use gingham_topology::routing::{Onward, Routes};
 pub(super) struct Packet {
     pub(super) from: EndpointId,
     pub(super) to: EndpointId,
-    /// Bytes that the packet needs in the pool of the first in-transit host on its path.
+    /// Bytes that the packet needs in the buffer pool of the first in-transit host on its path.
     pub(super) bytes: u64,
     pub(super) payload_bytes: u32,
 }
 
-/// Returns a packet of a class, possibly demoted, that never fits into a pool.
+/// Returns a packet of a class, sent as this class or demoted, that never fits into a buffer pool.
 pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
@@ -53,8 +53,7 @@ pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
-/// Returns the longest packet from a source to each of its destinations, on paths through an
-/// in-transit host.
+/// Returns the longest packet to each destination of a source whose path has an in-transit host.
 fn over_path<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -69,8 +68,8 @@ fn over_path<'a>(
     })
 }
 
-/// Returns the packet of a pair at the first in-transit host of a path; `payload_bytes` maps the
-/// number of switches between the hosts to the payload.
+/// Returns the packet of a host pair as it arrives at the first in-transit host of a path.
+/// `payload_bytes` derives the payload from the number of switches between the two hosts.
 fn at_first_host(
     plan: &Plan,
     path: PathId,

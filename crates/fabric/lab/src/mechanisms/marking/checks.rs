@@ -9,13 +9,12 @@ use gingham_net::{
 };
 use gingham_topology::{ChannelId, Fabric};
 
-/// Recommended run length, in time constants of the slowest response: one to reach steady state,
-/// one to measure.
+/// Recommended run length, in time constants of the slowest response: one to reach the steady
+/// state, and one to measure it.
 const RECOMMENDED: u64 = 2;
 
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     [
-        // The catalogue refuses marking under other switching kinds.
         refuse("network.marking", |it| {
             let uses_outputs = it.marking.as_ref()?.uses_outputs();
             when!(
@@ -81,7 +80,8 @@ fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
 }
 
-/// Returns the number of shortest data packets that fit into all input buffers of a switch.
+/// Returns the number of shortest data packets that fit into all input buffers of a switch
+/// together.
 fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     let shortest = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
@@ -108,8 +108,8 @@ fn longest_of(class: &ClassPlan) -> Option<u32> {
     messages.map(|message| class.longest_anywhere_bytes(message)).max()
 }
 
-/// Notes congestion marks that no acknowledgement returns or no flow responds to, and responses
-/// without any marks.
+/// Notes congestion marks without effect, because no acknowledgement returns them or no flow
+/// responds, and responses to marks that no switch sets.
 fn without_effect(plan: &Plan) -> Option<Sentence> {
     let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref()).peekable();
     let has_windows = windows.peek().is_some();
@@ -163,8 +163,8 @@ fn why_idle(plan: &Plan) -> Option<String> {
     }
 }
 
-/// Returns time constant in ps, class index and name of the slowest response that changes rates on
-/// a timer.
+/// Returns the slowest response that changes rates on a timer: its time constant in ps, class index
+/// and name.
 fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
         let (response, rate_limit) = (&class.window.as_ref()?.response, class.rate_limit.as_ref()?);

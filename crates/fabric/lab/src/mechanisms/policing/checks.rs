@@ -106,14 +106,13 @@ impl<'a> Policed<'a> {
         Some(sentence?.suggesting(name, "classes of lower priority", names))
     }
 
-    /// Returns the sources whose messages are checked for conformance once, at creation.
+    /// Returns the sources whose messages are checked for conformance once, when they are created.
     fn judged(&self) -> impl Iterator<Item = &'a SourcePlan> {
         let is_judged = self.policing.excess != Excess::Delay;
         self.sources.iter().filter(move |_| is_judged)
     }
 }
 
-/// Refuses packets larger than their token bucket, because they would wait forever.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.policing.burst", |it| {
         it.classes.iter().enumerate().find_map(|(index, class)| {

@@ -14,32 +14,33 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policing {
-    /// Token rate, in payload, as a fraction of the host's link rate, above 0 and at most 1.
+    /// Rate of the tokens, one per payload byte, as a fraction of the host's link rate, above 0 and
+    /// at most 1.
     pub rate: f64,
     /// Bucket size: payload that may be sent at once after an idle period.
     pub burst: Bytes,
-    /// Maximum payload of a packet; longer packets are cut, in addition to `segmentation`. Default:
-    /// unlimited.
+    /// Maximum payload of a packet; messages are cut into packets of at most this payload, in
+    /// addition to `segmentation`. Default: unlimited.
     pub longest: Option<Bytes>,
-    /// Handling of a message or packet that finds too few tokens.
+    /// Handling of a message or packet for which the bucket holds too few tokens.
     #[serde(default = "default_excess")]
     pub excess: Excess,
 }
 
-/// Handling of messages or packets that find too few tokens.
+/// Handling of a message or packet for which the bucket holds too few tokens.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excess {
-    /// Each packet waits until the bucket holds its payload. It delays only packets of its class
-    /// behind it at its host.
+    /// Each packet waits until the bucket holds tokens for its payload. The packet delays only
+    /// later packets of its class at its host.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Delay,
-    /// A message that finds too few tokens at its creation is dropped and counted.
+    /// A message is dropped and counted if the bucket holds too few tokens when it is created.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Drop,
-    /// A message that finds too few tokens at its creation is sent with the priority and
-    /// segmentation of the named class, which must have a lower priority. It still counts as a
-    /// message of its own class.
+    /// A message is demoted if the bucket holds too few tokens when it is created. It is sent with
+    /// the priority and segmentation of the named class, which must have a lower priority, and
+    /// still counts as a message of its own class.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 name = "urgent"

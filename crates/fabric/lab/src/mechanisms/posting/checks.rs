@@ -121,7 +121,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
                 beyond.or_else(|| immediate_cable(it.of, host))
             })
         }),
-        // Demoted excess belongs to no flow that has credits.
+        // Demoted messages belong to no flow with credits.
         refuse("traffic.*.post.credits", |it| {
             it.classes.iter().enumerate().find_map(|(index, class)| {
                 let excess = class.policing.as_ref()?.excess;
@@ -178,7 +178,8 @@ fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)
     }
 }
 
-/// Returns the number of equal streams that admission control may let a host send at once.
+/// Returns the number of equal streams that admission control allows a host to send at the same
+/// time.
 fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u64> {
     let admission = plan.admission.as_ref().filter(|admission| admission.classes[class])?;
     let cable = plan.fabric.endpoint_channel(sender.endpoint);

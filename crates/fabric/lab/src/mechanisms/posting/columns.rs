@@ -7,25 +7,25 @@ use gingham_net::measure::ClassReport;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Statistics of posting, with channel adapters.
+/// Statistics of posting messages to channel adapters.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct PostingSummary {
-    /// Mean latency from the accepted post at the channel adapter to delivery, in nanoseconds;
-    /// missing without adapters.
+    /// Mean latency from the accepted post of a message to its delivery, in nanoseconds; missing
+    /// without adapters.
     #[schemars(extend("x-unit" = "ns"))]
     pub posted_latency_mean_ns: Option<f64>,
     /// Half-width of the 95 % confidence interval of `posted_latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub posted_latency_half_width_ns: Option<f64>,
-    /// Mean time from creation to the accepted post, while a message waits for a credit or for
-    /// space in the send buffer, in nanoseconds; missing without adapters.
+    /// Mean time from the creation of a message to its accepted post, spent waiting for a credit or
+    /// for space in the send buffer, in nanoseconds; missing without adapters.
     #[schemars(extend("x-unit" = "ns"))]
     pub posting_mean_ns: Option<f64>,
     /// Half-width of the 95 % confidence interval of `posting_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub posting_half_width_ns: Option<f64>,
-    /// Refused posts of messages that were accepted later, over the whole run; waiting messages are
-    /// not counted.
+    /// Number of refused posts of messages that were accepted later, over the whole run; messages
+    /// still waiting are not counted.
     #[schemars(extend("x-unit" = "posts"))]
     pub posts_refused: u64,
 }

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adapters {
-    /// Capacity of the send buffer of an adapter, in messages (`M`), from 1 to 1,000,000. Default:
-    /// 400.
+    /// Capacity of an adapter's send buffer, in messages (`M`), from 1 to 1,000,000. Default: 400.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub send_buffer: i64,
-    /// How the adapter copies messages from host memory into the buffer, one at a time: by priority
-    /// of their class, then in the order of acceptance. By default copying takes no time.
+    /// How the adapter copies messages from host memory into the send buffer, one message at a
+    /// time: by priority of their class, then in the order in which their posts were accepted. By
+    /// default copying takes no time.
     pub dma: Option<Dma>,
     /// Limit on the traffic that hosts inject. Default: none.
     pub congestion_control: CongestionControl,
@@ -30,7 +30,7 @@ impl Default for Adapters {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dma {
-    /// Copying rate.
+    /// Rate of copying.
     pub rate: Rate,
     /// Additional time for each message. Default: none.
     #[serde(default)]
@@ -43,9 +43,9 @@ pub struct Dma {
 pub struct Post {
     /// Maximum number of messages in the adapter, from the accepted post until the tail has left.
     /// Required under credit-based congestion control. Default otherwise: the capacity of the send
-    /// buffer, which `exempt` bypasses.
+    /// buffer, except that `exempt` messages bypass this buffer.
     pub credits: Option<Credits>,
-    /// Handling of a message that finds no credit, or a full send buffer. Default: the message
+    /// Handling of a message that finds no credit or a full send buffer. Default: the message
     /// waits.
     pub refused: RefusedPost,
 }
@@ -54,15 +54,15 @@ pub struct Post {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Credits {
-    /// Unlimited, bypassing the send buffer: for control traffic.
+    /// Unlimited; messages bypass the send buffer, for control traffic.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     Exempt,
     /// Maximum number of messages of the class at each host.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-host = 200 }"))]
     PerHost(i64),
-    /// In proportion to the rate that a stream requests. A stream gets the same share of the send
-    /// buffer as of the link, rounded down, but at least one message.
+    /// In proportion to the rate that a stream requests. The stream's share of the send buffer
+    /// equals its share of the link, rounded down to whole messages, but is at least one message.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2; rounding: ours"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
 
@@ -82,11 +82,11 @@ post = { credits = "by-rate" }"#))]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = gingham_net::accept_bare_names)]
 pub enum RefusedPost {
-    /// The post waits, in FIFO order.
+    /// The post waits in a FIFO queue.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2, best effort"))]
     Wait,
-    /// The post is dropped, and repeated after a delay until it is accepted.
+    /// The post fails, and is repeated after a delay until it is accepted.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2, real time; the time is ours"))]
     Retry(Retry),
 }
@@ -95,8 +95,8 @@ pub enum RefusedPost {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
-    /// Time until the next attempt. Default: the time of the longest message of the class on the
-    /// link of its host.
+    /// Time until the next attempt. Default: the transmission time of the longest message of the
+    /// class on the host's link.
     pub after: Option<Span>,
 }
 
@@ -108,10 +108,10 @@ pub enum LaneName {
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Any,
-    /// Drawn when the message is created; the same lane at every hop.
+    /// Drawn when the message is created, and kept at every hop.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2"))]
     AtRandom,
-    /// Drawn with the first message of the flow; the same lane for the whole flow.
+    /// Drawn with the first message of a flow, and kept for the whole flow.
     #[schemars(extend("x-source" = "ours"))]
     OfFlow,
 }

@@ -91,8 +91,8 @@ fn checked_count(count: i64) -> u32 {
     u32::try_from(count).expect("a check refuses counts above a million, and below 1")
 }
 
-/// Converts a share of a link into credits: the same share of the send buffer, but at least one
-/// message.
+/// Converts a share of a link's rate into credits: an equal share of the send buffer, but at least
+/// one message.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -100,6 +100,6 @@ fn checked_count(count: i64) -> u32 {
     reason = "a send buffer is small, and what is beyond all credits saturates"
 )]
 fn credits_of(share: f64, send_buffer: i64) -> u32 {
-    // The factor compensates for rounding errors when a share is a whole number of messages.
+    // The factor compensates for rounding errors if the share is a whole number of messages.
     ((share * send_buffer as f64 * (1.0 + 1e-9)) as u32).max(1)
 }

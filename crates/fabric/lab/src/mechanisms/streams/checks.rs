@@ -11,11 +11,11 @@ use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::STREAM_BYTES;
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Maximum number of on periods between two messages; more would only cost time.
+/// Maximum number of on periods between two messages; further on periods would only cost time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 const WARM_UP_MAX: i64 = 1_000_000;
 const COUNTS: RangeInclusive<i64> = 1..=1_000_000;
-/// Highest allowed load, far above any study of overload.
+/// Highest allowed load, far above the load of any overload study.
 const LOAD_MAX: f64 = 100.0;
 
 pub(super) struct Streaming<'a> {

@@ -1,4 +1,5 @@
-//! Number of streams of each host, so that their total load comes closest to the requested load.
+//! Number of streams of each host: the total load should be as close as possible to the requested
+//! load.
 
 use super::checks::{Counted, Streaming, of_counts, of_memory};
 use crate::check::check;

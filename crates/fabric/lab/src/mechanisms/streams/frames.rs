@@ -1,6 +1,6 @@
 //! Frames of a class and their deadlines.
 //!
-//! Invariant: confidence intervals are computed over streams, treated as replications
+//! Confidence intervals are computed over streams, each of which is one replication
 //! (`gingham_net::measure::Deadlines`).
 
 use crate::record::classes::{PS_PER_NS, half_width, in_ns, mean};
@@ -9,42 +9,46 @@ use gingham_net::ClassId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Frame statistics of the streams of a class, from time zero to the end of the window. Half-widths
-/// are those of 95 % confidence intervals, with streams treated as replications.
+/// Frame statistics of a class's streams, from time zero to the end of the window. Half-widths are
+/// those of 95 % confidence intervals; each stream is one replication.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct FrameSummary {
     /// Number of streams of the class; 0 for a class without streams.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams: usize,
-    /// Frames excluded as warm-up: the first of each stream that arrived completely before the
-    /// window ended.
+    /// Number of frames excluded as warm-up: the first frames of each stream that arrived
+    /// completely before the window ended.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames_warm_up: u64,
-    /// Frames that arrived completely before the window ended and are counted.
+    /// Number of counted frames: they arrived completely before the window ended, after the
+    /// warm-up.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames_counted: u64,
-    /// Frames with a message dropped by policing, so that they never arrive.
+    /// Number of frames that never arrive, because policing dropped a message of the frame.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames_lost: u64,
-    /// Share of the counted frames that were later than their deadline (DMP): one interval after
-    /// the deadline of the previous frame, or after its arrival if that frame missed.
+    /// Share of the counted frames that arrived after their deadline (DMP). The deadline is one
+    /// interval after the deadline of the previous frame, or after this frame's arrival if it
+    /// missed its deadline.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed: Option<f64>,
     /// Half-width of the 95 % confidence interval of `deadlines_missed`.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_half_width: Option<f64>,
-    /// Mean lateness of the frames that missed their deadline (DMT), in nanoseconds.
+    /// Mean time by which frames missed their deadline (DMT), in nanoseconds, over the frames that
+    /// missed it.
     #[schemars(extend("x-unit" = "ns"))]
     pub deadline_late_mean_ns: Option<f64>,
     /// Half-width of the 95 % confidence interval of `deadline_late_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub deadline_late_half_width_ns: Option<f64>,
-    /// Share of frames that would miss if frames were independent, whatever their latencies: the
-    /// law of records.
+    /// Share of frames that would miss their deadline if frame latencies were independent, whatever
+    /// their distribution: the law of records.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_law: Option<f64>,
-    /// Share of the counted frames that were later than a fixed clock plus the slack. The clock is
-    /// the arrival of the first frame of the stream, plus one interval for each later frame.
+    /// Share of the counted frames that arrived later than a fixed clock plus the slack. The clock
+    /// starts at the arrival of the stream's first frame, and advances by one interval for each
+    /// later frame.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_fixed: Option<f64>,
     /// Half-width of the 95 % confidence interval of `deadlines_missed_fixed`.

@@ -3,7 +3,7 @@
 //! ```text
 //!   even, 4 hosts of 4 streams      turns: + 2, + 1, + 3, + 2      in a random order, repeated
 //!     h0 ─► h2 h1 h3 h2
-//!     h1 ─► h3 h2 h0 h3             in every turn each host receives one
+//!     h1 ─► h3 h2 h0 h3             in every turn each host receives one stream
 //! ```
 
 use super::checks::Streaming;
@@ -59,13 +59,13 @@ fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, place
     let turns = turns(context, others);
     let turn = |stream: u64| {
         let turn = turns[usize::try_from(stream % others as u64).expect("below a length")];
-        // Counted from the last endpoint of the host's own node.
+        // Turns are counted from the last endpoint of the host's node.
         among[(own.end + turn) % among.len()]
     };
     placed.extend((0..count).map(|stream| (host, turn(stream))));
 }
 
-/// Returns the offset from a host to its destination in each turn; all hosts share the offsets.
+/// Returns the offset from a host to its destination for each turn; all hosts share these offsets.
 fn turns(context: &ClassContext<'_>, others: usize) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..others).collect();
     let (seed, name) = (context.source.scenario.seed, &context.class.name);
@@ -105,7 +105,7 @@ fn placed_pairs(
         let pair = pair(of.context, &format!("streams.placement.pairs.{index}"), text)?;
         placed.extend((0..count).map(|_| pair));
     }
-    // The stable sort keeps the streams of a host in the order of the scenario.
+    // The stable sort keeps the streams of each host in the order of the scenario.
     placed.sort_by_key(|(source, _)| *source);
     Ok(placed)
 }

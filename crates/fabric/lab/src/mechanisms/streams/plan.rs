@@ -5,8 +5,8 @@
 //!   load, link rate ───────────────┴► streams per host ─► placement ─► a SourcePlan each
 //! ```
 //!
-//! Invariants: streams of a host are adjacent, in the order of their numbers; their memory is
-//! checked before allocation.
+//! Invariants: the streams of a host are adjacent, in the order of their numbers; their memory is
+//! checked before it is allocated.
 
 use super::checks::{Streaming, of_class, of_data, of_frames, of_rest};
 use super::placement::placed;

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = gingham_net::accept_bare_names)]
 pub enum CongestionControl {
-    /// Only the send buffer, which the classes of a host share in FIFO order.
+    /// Only the send buffer limits traffic; the classes of a host share it in FIFO order.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.1"))]
     None,
-    /// Credits: a limit on the messages of every class of a host, or of every flow, in the adapter
+    /// Credits: a limit on the messages in the adapter, for every class of a host or for every flow
     /// (`traffic.*.post.credits`).
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
@@ -23,50 +23,51 @@ load = 0.1
 length = { fixed = "64 B" }
 post = { credits = { per-host = 200 } }"#))]
     Credits,
-    /// At least one: a host starts a message only while its first switch has a lane free for it.
-    /// Either each output that the switch may assign has a free lane, or all lanes of one such
-    /// output are free.
+    /// At least one: a host starts a message only while a lane of its first switch is free for it.
+    /// Either each output that the switch may assign must have a free lane, or one of these outputs
+    /// must have only free lanes.
     #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
     AtLeastOne,
     /// Self-tuned: no host starts a message while the number of full buffers in the network exceeds
-    /// a threshold, which is tuned by the throughput.
+    /// a threshold. The throughput tunes this threshold.
     #[schemars(extend("x-source" = "Thottethodi, Lebeck and Mukherjee 2001"))]
     #[schemars(extend("x-example" = "{ self-tuned = { threshold = 0.2 } }"))]
     SelfTuned(SelfTuned),
 }
 
-/// Parameters of the self-tuned control. Of its paper we read only the abstract: each default is
+/// Parameters of the self-tuned control. We read only the abstract of the paper, so each default is
 /// recalled from the literature, or ours.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
     /// Interval between counts of full buffers. Default: 32 flit times of the first link of a
-    /// switch, or of 64 bytes with whole packets (recalled, as 2 cycles a hop over half the side of
-    /// a torus of 16 x 16).
+    /// switch; with whole packets, 32 times the transmission time of 64 bytes (recalled as 2 cycles
+    /// per hop over half the side of a 16 x 16 torus).
     pub gather: Option<Span>,
-    /// Time for a count to reach the hosts over a side band; at most a tuning period. Default:
+    /// Time for a count to reach the hosts over a side band; at most one tuning period. Default:
     /// equal to `gather` (recalled).
     pub side_band: Option<Span>,
-    /// Number of gathers in a tuning period, from 1 to 1,000. Default: 3 (recalled).
+    /// Number of counts in a tuning period, from 1 to 1,000. Default: 3 (recalled).
     #[schemars(range(min = 1, max = 1_000))]
     pub tuning_gathers: i64,
-    /// Initial threshold, as a fraction of all buffers. Default: .1 (ours).
+    /// Initial threshold, as a fraction of the number of buffers in the network. Default: .1
+    /// (ours).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
-    /// Increase of the threshold after a period with throttling and without a fall of the
-    /// throughput, as a fraction of all buffers. Default: .01 (recalled).
+    /// Increase of the threshold after a tuning period with throttling and without a fall of the
+    /// throughput, as a fraction of the number of buffers. Default: .01 (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub increase: f64,
-    /// Decrease of the threshold when the throughput fell, as a fraction of all buffers. Default:
-    /// .04 (recalled).
+    /// Decrease of the threshold after a fall of the throughput, as a fraction of the number of
+    /// buffers. Default: .04 (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub decrease: f64,
-    /// Relative drop of the throughput, below that of the previous period or of the best, that
-    /// counts as a fall. Default: .25 (recalled for the previous period, ours for the best).
+    /// Relative drop of the throughput that counts as a fall, measured against the previous period
+    /// or the best period. Default: .25 (recalled for the previous period, ours for the best).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub drop: f64,
-    /// Number of consecutive periods far below the best after which the best is forgotten, from 1
-    /// to 1,000. Default: 5 (recalled).
+    /// Number of consecutive periods with a throughput far below the best before the best is
+    /// forgotten, from 1 to 1,000. Default: 5 (recalled).
     #[schemars(range(min = 1, max = 1_000))]
     pub patience: i64,
 }

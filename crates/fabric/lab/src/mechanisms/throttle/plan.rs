@@ -43,7 +43,7 @@ pub(crate) fn plan(
 }
 
 /// Returns the transmission time of a flit, or of a block for whole packets, on the first channel
-/// between switches, else on the first channel of all.
+/// between two switches, or else on the first channel.
 fn flit_time(links: Links<'_>) -> Span {
     let is_switch = |channel: ChannelId| {
         let ends = [links.fabric.source(channel), links.fabric.target(channel)];

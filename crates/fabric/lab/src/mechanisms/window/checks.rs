@@ -12,9 +12,9 @@ use gingham_kernel::Bytes;
 use gingham_net::{Acknowledged, ClassPlan, Plan, REFILL_BYTES, RateLimitPlan, Response};
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed window sizes, in packets; the limit exceeds the packets of a flow in any network.
+/// Allowed window sizes, in packets; the limit exceeds the packets of any flow in flight.
 const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
-/// Allowed divisors of a rate after a mark; the limit exceeds the factors in all papers.
+/// Allowed divisors of the rate after a mark; the limit exceeds the factors in all papers.
 const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
 const FACTOR_MAX: f64 = 1e6;
 const ACK_LENGTHS: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 10);
@@ -120,7 +120,7 @@ pub(super) fn of_rate_limit<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Refuses rates so low that one packet takes longer than any run.
+/// Refuses rates so low that one packet would take longer than any run.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.rate_limit", |it| {
         it.classes.iter().find_map(|class| {
@@ -149,8 +149,9 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns the longest packet payload of `class`, sent as `paced`, if some host needs longer than
-/// any run to send this packet or 64 KiB at the lowest rate.
+/// Returns the longest packet payload of `class`, with the segmentation and rate limit of class
+/// `paced`, if a host would need longer than any run to send this payload, or 64 KiB if larger, at
+/// the lowest rate.
 fn too_long(
     class: &ClassPlan,
     paced: &ClassPlan,

@@ -32,15 +32,16 @@ pub(crate) fn window(
     }))
 }
 
-/// Returns the rate limit of every endpoint, because excess of another class may be sent in this
-/// class.
+/// Returns the rate limit of every endpoint, because any endpoint may send demoted messages of
+/// another class in this class.
 pub(crate) fn rate_limit(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<Option<RateLimitPlan>, LabError> {
     check(&of_rate_limit(), &context.subject(context), gathered)?;
     let response = context.class.window.as_ref().map(|window| &window.response);
-    // A response that changes rates starts at the configured rate limit, or else at the full rate.
+    // A response that changes rates starts at the configured rate limit, or by default at the full
+    // link rate.
     let full = response.filter(|of| of.changes_rate()).map(|_| 1.0);
     let Some(rate_limit) = context.class.rate_limit.or(full) else { return Ok(None) };
     let refill = |endpoint| time_at(context, endpoint, rate_limit, REFILL_BYTES);
