@@ -391,7 +391,6 @@ mod tests {
 
     #[test]
     fn destination_lists_carry_the_load_of_their_pairs() {
-        // Under wormhole switching, route bytes and segment lengths depend on the path length.
         let text = TORUS
             .replace("infiniband-ndr", "myrinet-1280")
             .replace("length", "segmentation = { adaptive = \"80 B\" }\n        length");

@@ -89,7 +89,6 @@ fn entries(concept: &Concept) -> Vec<Entry> {
     variants(&schema).into_iter().map(entry).collect()
 }
 
-/// Returns the name, schema and parameter schema of each variant of an externally tagged enum.
 fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array());
     let mut found: Vec<_> = branches.flatten().flat_map(variants).collect();

@@ -31,9 +31,9 @@ pub struct ProvedRoutes {
 /// Lanes and outputs for packets that choose their output at every switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveChoice {
-    /// Lanes on which packets follow the routing tables only.
+    /// Lanes reserved for packets that follow the routing tables only.
     pub escape_lanes: Vec<u8>,
-    /// Lanes on which packets choose their output.
+    /// Lanes whose packets choose their output at every switch.
     pub adaptive_lanes: Vec<u8>,
     /// Outputs that packets may choose from.
     pub outputs: Choice,

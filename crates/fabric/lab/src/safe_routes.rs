@@ -158,8 +158,6 @@ mod tests {
         assert!(found.algorithm.contains("up-down"), "{found:?}");
     }
 
-    /// A balanced dragonfly with 8 switches per group and 4 hosts per switch has 264 switches and
-    /// 1,056 hosts.
     #[test]
     fn large_dragonfly_gets_proved_up_down_advice() {
         let shape = Dragonfly {

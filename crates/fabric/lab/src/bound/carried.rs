@@ -11,7 +11,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Maximum number of path walks for a class. The walks take a few seconds at most.
+/// Maximum number of path walks for a class; they take a few seconds at most.
 const WALKS_MAX: usize = 1 << 28;
 
 pub(super) struct Carrier<'a> {
@@ -136,7 +136,7 @@ impl<'a> Carrier<'a> {
     }
 
     /// Adds the load from the senders at one switch to destinations that share their paths. Returns
-    /// the load on the senders' channels, in bytes per picosecond, which is not yet added.
+    /// the load on the senders' channels, in bytes per picosecond, without adding it.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],

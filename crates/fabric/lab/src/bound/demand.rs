@@ -17,7 +17,6 @@ pub(super) struct Uniform<'a> {
     pub(super) counts_flows: bool,
 }
 
-/// Source, destination, and messages per picosecond.
 pub(super) type Pair = (EndpointId, EndpointId, f64);
 
 /// Returns whether the class creates its expected traffic throughout the run. Otherwise a load

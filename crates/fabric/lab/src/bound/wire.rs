@@ -11,8 +11,8 @@ use gingham_net::traffic::LengthPlan;
 use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};
 
 const LENGTHS_MAX: u32 = 1 << 17;
-/// Length where an exponential distribution is cut off, in multiples of its mean; longer lengths
-/// have a probability below 1e-13.
+/// Maximum length of an exponential distribution, in multiples of the mean; the tail beyond has a
+/// probability below 1e-13.
 const EXPONENTIAL_MEANS: f64 = 30.0;
 
 /// Mean wire usage of a message, without route bytes and in-transit marks.
@@ -61,8 +61,8 @@ pub(super) struct Wires<'a> {
     switching: &'a Switching,
     routing: &'a RoutingScheme,
     lengths: Vec<(u32, f64)>,
-    /// Usage by direct path and number of switches. The last entry holds the usage of all paths via
-    /// intermediate switches, which are equally likely.
+    /// Usage by direct path and number of switches; the last entry is shared by the equally likely
+    /// paths via intermediate switches.
     known: [Vec<Option<Wire>>; RoutingScheme::PATHS_MAX + 1],
 }
 
@@ -158,7 +158,7 @@ fn exponential(mean: f64) -> Vec<(u32, f64)> {
     groups(1, last, last / LENGTHS_MAX + 1).map(of_group).collect()
 }
 
-/// Computes a power by repeated squaring, with bit-identical results on every platform.
+/// Computes a power by repeated squaring; bit-identical on every platform.
 fn power(base: f64, exponent: u32) -> f64 {
     let (mut square, mut rest, mut product) = (base, exponent, 1.0);
     while rest > 0 {

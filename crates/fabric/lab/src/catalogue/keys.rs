@@ -54,8 +54,6 @@ pub(super) fn needs(key: &str) -> Vec<Feature> {
     needs
 }
 
-/// Returns the keys of a table that need a feature, directly or through the table, with the
-/// equivalent key of five-stage switches.
 fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'static str)> {
     let table = schema_at(path);
     let keys = table["properties"].as_object().expect("a table has keys");

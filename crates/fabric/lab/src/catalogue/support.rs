@@ -64,9 +64,7 @@ impl SwitchingKind {
 pub(super) enum Feature {
     /// Slack buffers with STOP and GO, and a route in front of the packet.
     SlackBuffers,
-    /// Several lanes per channel, with credits for each lane.
     Lanes,
-    /// Five-stage switches that move flits over lanes.
     FiveStages,
     InTransitHosts,
     WholePackets,

@@ -80,7 +80,7 @@ pub(super) fn routes(
 }
 
 /// Builds the error. `user` returns the name of a class with fewer lanes than its argument, and the
-/// key that sets these lanes, if any.
+/// key that sets the lanes of this class.
 pub(super) fn no_escape(
     source: &ScenarioSource,
     error: EscapeError,
@@ -105,7 +105,7 @@ pub(super) fn no_escape(
     source.refuse(&key, message).into()
 }
 
-/// Refuses lanes on which a packet that holds escape lanes could wait behind another packet.
+/// Refuses lanes where a packet that holds escape lanes could wait behind another packet.
 pub(super) fn of_lanes<'a>() -> [Check<(&'a NetworkKind, &'a Lanes)>; 1] {
     [refuse("network.lanes.forwarding", |it| {
         let (LaneRule::Escape(escape), Switching::VirtualLanes(pipeline)) =

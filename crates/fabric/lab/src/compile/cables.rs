@@ -10,12 +10,12 @@ use gingham_net::{ChannelPlan, InTransitParameters, SlackBuffer, Switching, When
 use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
 
 const ROUNDING_NOTED: f64 = 1e-3;
-/// Slowest allowed link: it transmits the longest worm, of 2^32 flits, in less than 2^63 ps.
+/// Slowest allowed link rate: the longest worm, of 2^32 flits, takes less than 2^63 ps.
 pub(crate) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
 pub(crate) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
 const LANES_OF_PRESETS: u8 = 4;
-/// Maximum number of flits held by a cable or a waiting header; scaled buffers then still fit into
-/// 32 bits.
+/// Maximum number of flits on a cable, or during the routing of a header; enlarged buffers then fit
+/// into 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
 pub(crate) fn channels(
@@ -44,7 +44,7 @@ pub(crate) fn channels(
         let slack = slack_buffer(source, cable, &mut census)?;
         census.see_rate(reported.is_some_and(|reported| reported != parameters.links.link_rate));
         census.see_unknown(fabric.cable_of(channel));
-        // Transmission times of whole packets are computed from bytes, without rounding to flits.
+        // Whole packets have exact transmission times, which do not depend on flit times.
         if !matches!(kind.switching, Switching::Packets(_)) {
             census.see_rounding(&flit);
         }
@@ -55,8 +55,8 @@ pub(crate) fn channels(
     Ok(channels)
 }
 
-/// Returns the rate of a cable with a known width or generation only. The preset supplies the
-/// generation, and four lanes are the default width.
+/// Returns the rate of a cable whose speed is known only by width or generation. The preset
+/// supplies a missing generation, and a missing width is four lanes.
 fn rate_of_partial(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
     match half {
         PartialSpeed::Width(width) => preset.is_infiniband().then(|| {
@@ -93,8 +93,8 @@ impl Cable<'_> {
         self.fabric.node(self.fabric.target(self.channel).node).is_switch()
     }
 
-    /// Returns the time for which the port at the channel's end holds the header of a lone worm;
-    /// `None` at a host that accepts every packet.
+    /// Returns how long the port at the channel's end holds the header of a lone worm; `None` at a
+    /// host that accepts every packet.
     fn held_header(&self) -> Option<Span> {
         let InTransitParameters { detection, programming, when_full, .. } =
             self.parameters.in_transit;
@@ -140,7 +140,7 @@ fn of_delays<'a>() -> [Check<(&'a Parameters, &'a NetworkKind)>; 1] {
     })]
 }
 
-/// Refuses values that exceed 64 bits of picoseconds or 32 bits of flits.
+/// Refuses times beyond 64 bits of picoseconds, and buffers beyond 32 bits of flits.
 fn of_cable<'a>() -> [Check<Cable<'a>>; 3] {
     [
         refuse("network.link_rate", |it| {

@@ -84,7 +84,6 @@ fn of_traffic<'a>() -> [Check<&'a [TrafficClass]>; 3] {
     ]
 }
 
-/// Notes that switches arbitrate by priority although all classes have one priority level.
 fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
     [note(|it| {
         let (arbitration, classes) = it.of;
@@ -97,7 +96,6 @@ fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
     })]
 }
 
-/// Compiles a class; a class `to` that it replies to is already in `compiled`.
 fn compile(
     context: &ClassContext<'_>,
     to: Option<ClassId>,

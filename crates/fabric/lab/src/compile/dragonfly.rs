@@ -5,8 +5,8 @@
 //!   minimal (dragonfly)    s ─local─► ──global──► ─local─► d   local-global-local, and busier
 //! ```
 //!
-//! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
-//! ISCA 2008, section 4.1: minimal routing takes one global channel at most.
+//! In a dragonfly, minimal routing uses at most one global channel (Kim, Dally, Scott and Abts,
+//! "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008, section 4.1).
 
 use super::paths::hosts;
 use crate::check::{Check, Sentence, Subject, note, say};
@@ -20,8 +20,8 @@ const HOST_PAIRS_MAX: usize = 1 << 21;
 
 type Routed<'a> = (&'a Fabric, &'a [Routes]);
 
-/// Notes that `shortest-path` is not the minimal routing of a dragonfly, with the bounds of both
-/// algorithms.
+/// Notes that `shortest-path` is not the minimal routing of a dragonfly, and compares their load
+/// bounds.
 pub(super) fn of_sets<'a>() -> [Check<Routed<'a>>; 2] {
     [
         note(|it| not_minimal(it, "routing.algorithm", &it.source.scenario.routing.algorithm, 0)),

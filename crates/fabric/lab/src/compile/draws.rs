@@ -5,10 +5,10 @@
 //!   once per run          phases, permutations, placements, cables             vary only between seeds
 //! ```
 //!
-//! A run with such values measures the steady state of its draw. Its confidence intervals cover the
-//! mean of a longer run with the same seed, not the mean over seeds, which only replications
-//! measure. Values with a vanishing effect are left out, such as the start of a source with Poisson
-//! arrivals.
+//! A run with such values measures a steady state that depends on them. Its confidence intervals
+//! cover the mean of a longer run with the same seed. Only replications measure the mean over
+//! seeds. Values with a vanishing effect are omitted, for example the start of a source with
+//! Poisson arrivals.
 
 use crate::scenario::{Placement, ScenarioSource, Topology};
 use gingham_kernel::Span;
@@ -33,11 +33,11 @@ pub enum DrawKind {
     Permutation,
     /// Destination of each stream.
     Placement,
-    /// Start time of each host or stream whose later messages are created at regular intervals.
+    /// Start time of each host or stream that then creates messages at regular intervals.
     Start,
     /// First frame of each stream in its trace.
     FirstFrame,
-    /// Crashing applications and their crash times.
+    /// Applications that crash, and their crash times.
     Crash,
 }
 
@@ -59,11 +59,11 @@ impl DrawKind {
 /// Random value that a run draws once.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Draw {
-    /// Kind of the value.
+    /// Kind of the random value.
     pub kind: DrawKind,
-    /// Traffic class that the value belongs to; missing for the fabric.
+    /// Traffic class with this value; missing for the fabric.
     pub class: Option<String>,
-    /// Scenario key that requests the draw.
+    /// Scenario key that causes the draw.
     pub key: String,
 }
 
@@ -85,13 +85,13 @@ pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     draws
 }
 
-/// Returns the values drawn during compilation, because the plan contains only their outcome.
+/// Returns the values drawn during compilation; the plan contains only the outcome of these draws.
 fn of_scenario(
     source: &ScenarioSource,
     index: usize,
 ) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let class = &source.scenario.traffic[index];
-    // A permutation with its own seed is part of the scenario.
+    // A permutation with a seed in the scenario does not depend on the run.
     let is_permuted = matches!(
         class.destinations,
         Some(Destinations::RandomPermutation(PermutationDraw { seed: None }))

@@ -176,7 +176,7 @@ impl Reader<'_> {
         Err(self.source.refuse(key, message).suggesting(text, "its streams", names).into())
     }
 
-    /// Splits off the class of a flow; class names may contain colons.
+    /// Splits the class off a flow name; class names may contain colons.
     fn class<'t>(&self, key: &str, text: &'t str) -> Result<(ClassId, &'t str), LabError> {
         let classes = &self.plan.classes;
         let behind = |class: &ClassPlan| {
@@ -234,7 +234,6 @@ impl Reader<'_> {
         let (message, heading, mut names): (_, _, Vec<String>) = match &found[..] {
             [one] => return Ok(*one),
             [] => {
-                // Suggested channel names include ports if the text does.
                 let name = if text.contains('[') { Fabric::channel_name } else { short_name };
                 let names = all().map(|channel| name(fabric, channel)).collect();
                 (format!("no link is called `{text}`"), "known links", names)
@@ -250,8 +249,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether a source may ever send a message to a host. For a reply, this host must be able
-/// to send a request to the source.
+/// Returns whether a source may ever send a message to a host. A reply is possible if the host can
+/// send a request to the source.
 fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     let Some(replies) = source.replies() else {
         return destinations(plan, source).any(|host| host == to);

@@ -1,4 +1,4 @@
-//! Data that a compilation collects in addition to its plan.
+//! Notes and other data that a compilation collects in addition to its plan.
 
 use gingham_input::FileRead;
 

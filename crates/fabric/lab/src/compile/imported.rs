@@ -1,4 +1,4 @@
-//! Import of a subnet manager's tables, from the files of a scenario.
+//! Import of a subnet manager's tables, from files named in a scenario.
 //!
 //! ```text
 //!   routing.tables ─────────► Routes, instead of routing.algorithm
@@ -6,11 +6,12 @@
 //!   routing.service_levels ─┴► Lanes, instead of traffic.*.lanes
 //! ```
 //!
-//! A class's `service_level` overrides the level of a host pair. A host may have several LIDs (an
-//! LMC above 0) with different routes. Real software chooses one; here every sender uses the first.
+//! A class's `service_level` overrides the level of a host pair. A host may have several LIDs (LMC
+//! above 0) with different routes. Real software chooses one of them; here every sender uses the
+//! first.
 //!
-//! Invariants: the tables lead from every host to every other on its island, and no packet of any
-//! class is dropped for lack of a lane.
+//! Invariants: the tables lead from every host to every other host on its island, and no packet of
+//! any class is dropped for lack of a lane.
 
 use super::gathered::Gathered;
 use super::lanes::ClassLevels;
@@ -134,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// Requires the first set of routes, which all packets take, to connect all pairs of hosts.
+/// Requires that the first set of routes, which all packets take, connects all host pairs.
 fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
     [
         note(|it| {
@@ -171,7 +172,6 @@ pub(super) fn lanes(
     Among { count, lanes_per_vl }: Among,
     gathered: &mut Gathered,
 ) -> Result<Lanes, LabError> {
-    // Probes of admission control use the service level of their pair.
     let has_probes = source.scenario.network.admission.is_some();
     let is_bound_by_pair = has_probes || classes.all().any(|level| level.is_none());
     let everywhere: Vec<VcClass> = classes.all().flatten().collect();
@@ -203,8 +203,7 @@ struct HighestVl {
     whose: String,
 }
 
-/// Returns the highest VL that any packet uses, with the first packets that use it; `lanes` has one
-/// lane per VL.
+/// Returns the highest VL in use, with the first packets that use it; `lanes` has one lane per VL.
 fn highest_vl(
     source: &ScenarioSource,
     fabric: &Fabric,

@@ -48,7 +48,6 @@ pub(crate) fn count_of_lanes(
     Ok(u8::try_from(lanes.count).expect("a check refuses other numbers"))
 }
 
-/// Lane settings that are known before routes exist.
 #[derive(Clone)]
 pub(crate) struct LaneFigures {
     count: u8,
@@ -56,12 +55,13 @@ pub(crate) struct LaneFigures {
     adapter_port: Scheduler,
     classes: ClassLanes,
     levels: Option<ClassLevels>,
-    /// Number of lanes for each VL of imported tables; `None` to share all lanes equally.
+    /// Number of lanes for each VL of imported tables; `None` to divide all lanes equally among the
+    /// VLs.
     lanes_per_vl: Option<u8>,
 }
 
 impl LaneFigures {
-    /// Assigns the classes to `count` lanes; each VL of imported tables gets one lane.
+    /// Assigns the classes to `count` lanes, with one lane for each VL of imported tables.
     pub(crate) fn of(
         source: &ScenarioSource,
         count: u8,
@@ -81,7 +81,7 @@ impl LaneFigures {
         &self.classes.by_class
     }
 
-    /// Returns the VC class of packets; `None` if it depends on the pair.
+    /// Returns the VC class of a class's packets; `None` if it depends on the host pair.
     pub(crate) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
             return levels.by_class[class];
@@ -150,8 +150,8 @@ impl LaneFigures {
         })
     }
 
-    /// Returns the datelines in effect: the configured ones, or by default those of dimension-order
-    /// routing if every class has a lane for each dateline class.
+    /// Returns the datelines in effect: as configured, or by default those of dimension-order
+    /// routing if every class has enough lanes for all dateline classes.
     fn datelines(
         &self,
         source: &ScenarioSource,

@@ -1,4 +1,4 @@
-//! Longest packets, acknowledgements, and destinations of a plan.
+//! Longest packets and acknowledgements of a plan, and destinations of its packets.
 
 use super::paths::hosts;
 use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
@@ -6,8 +6,8 @@ use gingham_net::{AckPlan, AdmissionPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
-/// Returns the classes that packets of a class may be sent as: the class itself, and the class for
-/// its demoted excess.
+/// Returns the classes whose settings a class's packets may use: those of the class, and of the
+/// class that receives its demoted messages.
 pub(crate) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -19,7 +19,7 @@ pub(crate) fn sent_as<'a>(
     std::iter::once(class).chain(demoted)
 }
 
-/// Returns the acknowledgements of a class, one for each class that its packets may be sent as.
+/// Returns the acknowledgements of a class: one for each class returned by [`sent_as`].
 pub(crate) fn acks<'a>(plan: &'a Plan, class: &'a ClassPlan) -> impl Iterator<Item = AckPlan> + 'a {
     sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.ack))
 }
@@ -48,7 +48,6 @@ pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     classes.chain(acks).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
-/// Returns the largest payload of a packet, acknowledgement or probe that may use these lanes.
 pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
     let payload = |class: &ClassPlan| {
@@ -76,7 +75,6 @@ fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
             let mut requests = plan.classes[replies.to.index()].sources.iter();
             requests.any(|of| of.endpoint == source.endpoint && sends_to_itself(plan, of))
         }
-        // The destinations of these messages are listed.
         MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => false,
     }
 }

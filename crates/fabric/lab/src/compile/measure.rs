@@ -11,7 +11,8 @@ use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassPlan, MeasurePlan, Plan, Quantity, StopPlan};
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Longest run, far below 64 bits of picoseconds: times of packets in flight must fit, too.
+/// Longest allowed run. It is far below 64 bits of picoseconds, because later times of packets in
+/// flight must fit, too.
 pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
 const SECTIONS: u64 = 64;
@@ -20,7 +21,8 @@ const SAMPLES: RangeInclusive<u64> = 1..=10_000_000;
 const STEPS_MAX: u64 = 100_000;
 const TREES_MAX: u64 = 10_000_000;
 const PERCENTILES_MAX: usize = 100;
-/// Factor by which `stop.messages` must exceed the expected messages to count as out of reach.
+/// Ratio of `stop.messages` to the expected number of messages above which the rule is out of
+/// reach.
 const MARGIN: f64 = 2.0;
 const MARGIN_MESSAGES: f64 = 1_000.0;
 
@@ -127,8 +129,6 @@ pub(crate) fn wrong_step(source: &ScenarioSource, step: Span) -> Option<Sentence
     })
 }
 
-/// Refuses searches for congestion trees that could find too many trees if every channel were a
-/// root.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("measure.congestion.step", |it| {
         let (step, time) = (it.measure.tree_step?, it.source.scenario.stop.time);
@@ -168,7 +168,7 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
         let is_twice = asked[..place].contains(&percent);
         when!(is_twice, "the {percent}th percentile is there twice")
     };
-    // The default percentiles are not checked: a percentile without enough messages is omitted.
+    // Default percentiles are not checked, because a percentile without enough messages is omitted.
     let too_few = || {
         let messages = source.scenario.stop.messages.filter(|_| *asked != PERCENTILES_DEFAULT)?;
         let needed = needed_messages(percent);
@@ -181,10 +181,10 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
     out_of_range.or_else(twice).or_else(too_few)
 }
 
-/// Returns the sample size in which one message is expected beyond the percentile.
+/// Returns the sample size with one expected message beyond the percentile.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
 fn needed_messages(percent: f64) -> u64 {
-    // The subtraction cancels the binary rounding error of a decimal fraction.
+    // The subtraction cancels the rounding error of a decimal fraction in binary.
     (100.0 / (100.0 - percent) - 1e-6).ceil() as u64
 }
 
@@ -214,8 +214,8 @@ fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
     active.end.as_ps().min(window.end.as_ps()).saturating_sub(from)
 }
 
-/// Returns the expected number of messages from a source in `span_ps`; for a backlogged source, the
-/// number that its link carries.
+/// Returns the expected number of messages from a source in `span_ps`. For backlogged sources, this
+/// is the number of messages that the link carries.
 #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
 fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     let span_ps = span_ps as f64;

@@ -1,24 +1,23 @@
-//! Stages of a compilation, for callers that measure the cost of each.
+//! Stages of a compilation, for callers that measure the cost of each stage.
 //!
 //! ```text
 //!   compile: file or generator ──► Fabric ──► Routes ──► Proof ──► Plan ──► Bound
 //! ```
 //!
-//! The compiler reads no clock; the callback may.
-//!
-//! Invariant: each stage is reported once, in this order, when it is complete.
+//! Each stage is reported once, in this order, when it is complete. The compiler does not read a
+//! clock; the callback may.
 
-/// A completed stage of a compilation.
+/// Completed stage of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Milestone {
-    /// Fabric, read or generated.
+    /// Fabric, loaded or generated.
     Fabric,
-    /// Routes, with their lanes.
+    /// Routes and their lanes.
     Routes,
     /// Proof of deadlock freedom, or an allowed cycle.
     Proof,
-    /// Plan of the run.
+    /// Simulation plan.
     Plan,
-    /// Load bound of the traffic on its routes; the last stage.
+    /// Load bound of the traffic; the last stage.
     Bound,
 }

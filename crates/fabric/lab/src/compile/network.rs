@@ -1,4 +1,4 @@
-//! The switching kind of a network: compiles its parameters and refuses the keys of other kinds.
+//! The switching kind of a network: compiles its parameters, and refuses the keys of other kinds.
 //!
 //! ```text
 //!   network.preset ──► Parameters ──► NetworkKind: switch plan, and lane settings that need no routes
@@ -25,9 +25,9 @@ const MARK_MAX_BYTES: u32 = 1 << 10;
 pub(crate) struct NetworkKind {
     pub(crate) switching: Switching,
     pub(crate) lanes: LaneFigures,
-    /// For each class, the number of bytes of a packet that one switch holds.
+    /// Number of packet bytes that one switch holds, by class.
     pub(crate) held_bytes: Vec<u64>,
-    /// Smallest input buffer of a switch, if buffers are enlarged for their cables.
+    /// Smallest input buffer of a switch; `None` if buffers are not enlarged for their cables.
     pub(crate) slack: Option<SlackBuffer>,
 }
 
@@ -88,8 +88,8 @@ impl NetworkKind {
         }
     }
 
-    /// Returns the time to forward a header, with its key, if a slack buffer must hold the flits
-    /// that arrive meanwhile.
+    /// Returns the time to forward a header, with the key that sets it, if a slack buffer must hold
+    /// the flits that arrive during this time.
     pub(crate) fn header_delay(&self) -> Option<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => {

@@ -59,7 +59,7 @@ pub(super) fn plan(
 }
 
 /// Returns the payload of a packet that fills the smallest buffer of the given lanes; adaptive
-/// segmentation counts it per switch.
+/// segments assume this payload for each switch.
 pub(super) fn held_bytes(packets: &PacketsPlan, lanes: LaneSet) -> u64 {
     let blocks = lanes.lanes().map(|lane| packets.buffer_blocks[usize::from(lane)]).min();
     let bytes = u64::from(blocks.unwrap_or(1)) * u64::from(BLOCK_BYTES);

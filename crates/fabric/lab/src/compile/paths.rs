@@ -1,4 +1,4 @@
-//! Path sets: one path per host pair, or two and the rule that chooses between them.
+//! Path sets: one path per host pair, or two paths and the rule that chooses between them.
 //!
 //! ```text
 //!   routing.algorithm ─────────────► primary set ─────┐
@@ -6,8 +6,8 @@
 //!   routing.tables ────────────────► one set
 //! ```
 //!
-//! Invariants: two sets are of source form and connect the same pairs; one proof covers both,
-//! because their packets meet in the same buffers.
+//! Invariants: two sets are of source form and connect the same pairs. One proof covers both sets,
+//! because their packets share buffers.
 
 use super::adaptive;
 use super::classes::lengths::{PAYLOAD, checked_payload};
@@ -28,7 +28,7 @@ use gingham_topology::{EndpointId, Fabric, NodeId};
 use std::ops::Range;
 
 const WAYS: &str = "by-length, at-random or by-contention";
-/// Allowed contention coefficients: below 1, a packet would leave in less than its transmission
+/// Allowed contention coefficients; below 1, a packet would leave in less than its transmission
 /// time.
 const FROM_1: Range<f64> = 1.0..f64::INFINITY;
 
@@ -39,7 +39,6 @@ pub(crate) fn paths(
     gathered: &mut Gathered,
 ) -> Result<RoutingScheme, LabError> {
     let written = &source.scenario.routing;
-    // Checks that need no routes run first, because routing a large fabric is slow.
     if let Some(alternative) = &written.alternative {
         check(&of_alternative(), &Subject::of_table(source, "routing", alternative), gathered)?;
     }
@@ -150,7 +149,6 @@ fn contention(paths: &AlternativePaths) -> Option<&ByContention> {
     }
 }
 
-/// Refuses a weight that would never change the coefficient.
 fn wrong_weight(weight: f64) -> Option<Sentence> {
     let weight = outside(weight, 0.0..1.0)?;
     say!(
@@ -213,7 +211,7 @@ fn joined_by_one(
     let (Routes::Source(one), Routes::Source(other)) = (one, other) else { return None };
     let leads =
         |switch: NodeId, to| (one.kept(switch, to).is_some(), other.kept(switch, to).is_some());
-    // Hosts of one switch share their paths, so one host suffices.
+    // Hosts of one switch share their paths, so one host per switch is enough.
     let mut seen = vec![false; fabric.nodes().len()];
     for from in hosts(fabric) {
         let switch = fabric.target(fabric.endpoint_channel(from)).node;
@@ -246,7 +244,8 @@ pub(crate) fn prove(
     if let (Some(lanes), false) = (routes.lanes, allow_deadlock) {
         check(&adaptive::of_lanes(), &Subject::of_table(source, "", (kind, lanes)), gathered)?;
     }
-    // Only hosts send here: deadlocks of packets from aggregation nodes and routers do not matter.
+    // Deadlocks of packets from aggregation nodes and routers do not matter, because here only
+    // hosts send.
     let proof = routing::prove_between_hosts(fabric, routes);
     match &proof {
         Proof::Cycle { buffers } if !allow_deadlock => {
@@ -292,8 +291,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     ]
 }
 
-/// Returns whether any packet may take the primary path and the alternative path; `None` without
-/// sources.
+/// Returns whether any packet may take the primary path, and whether any may take the alternative;
+/// `None` without sources.
 fn used(plan: &Plan) -> Option<[bool; 2]> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());

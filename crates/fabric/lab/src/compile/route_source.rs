@@ -12,7 +12,8 @@ pub(super) fn describe(source: &ScenarioSource, is_dump: bool, proof: &Proof) ->
     format!("{}{risk}", named(source, is_dump))
 }
 
-/// Names the source of a scenario's routes, for titles; loads the fabric but computes no routes.
+/// Names the source of a scenario's routes, for titles. Loads the fabric, but does not compute
+/// routes.
 pub fn routes_title(source: &ScenarioSource) -> Result<String, LabError> {
     let is_dump = scenario::fabric(source)?.loaded.is_dump;
     Ok(named(source, is_dump))

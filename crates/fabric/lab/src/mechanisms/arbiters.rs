@@ -24,7 +24,6 @@ use gingham_topology::subnet::PortKind;
 trait Place {
     fn key(self) -> &'static str;
 
-    /// Returns the port type whose tables in `opensm.conf` apply here.
     fn port_kind(self) -> PortKind;
 }
 

@@ -65,7 +65,7 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     format!("let the run last about {} (stop.time)", formatted(enough_ps))
 }
 
-/// Explains that the sources of this class, or of a requesting class, had ended, so that a longer
+/// Explains that the sources of this class, or of the class that it replies to, had ended: a longer
 /// run would create no more messages.
 fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     let end = view.report.window().end;
@@ -167,7 +167,6 @@ pub(super) fn short(ps: u64) -> String {
     formatted(real((ps + unit / 2) / unit * unit))
 }
 
-/// Formats picoseconds in the largest unit that gives at least 1, in the syntax of scenarios.
 fn formatted(ps: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
     let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);

@@ -39,8 +39,6 @@ pub struct BusyChannel {
     pub examples: Vec<String>,
 }
 
-/// Returns the busiest channels in descending order of utilisation; channels of equal utilisation
-/// keep their order in the fabric.
 pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
     let mut busy: Vec<(ChannelId, Estimate)> =
         links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();

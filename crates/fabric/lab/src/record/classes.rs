@@ -165,7 +165,7 @@ pub struct ClassSummary {
     /// Admission outcomes of the class's streams.
     #[serde(flatten)]
     pub admission: AdmissionSummary,
-    /// Requested percentiles of latency for which there were enough messages.
+    /// Requested percentiles of latency; those without enough messages are omitted.
     pub percentiles: Vec<PercentileSummary>,
 }
 

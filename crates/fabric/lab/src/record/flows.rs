@@ -286,7 +286,6 @@ mod tests {
         let class = &record.classes[0];
         assert!((class.fairness.unwrap() - 0.8).abs() < 1e-12);
         assert_eq!((class.fairness_half_width, class.acks_waiting_max), (None, 7));
-        // The shares are averages over two flows.
         let held =
             [class.held_window, class.held_rate_limit, class.held_tokens].map(Option::unwrap);
         assert!((held[0] - 0.2).abs() < 1e-12 && (held[1] - 0.05).abs() < 1e-12);

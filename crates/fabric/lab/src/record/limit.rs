@@ -63,7 +63,6 @@ fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> 
     (!rates.is_empty()).then(|| accepted_bytes_per_ps / rates.iter().sum::<f64>())
 }
 
-/// Returns the payload rate of flows as a fraction of their rate limit, averaged over the flows.
 fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     let rate_limit = view.plan().classes[id.index()].rate_limit.as_ref()?;
     let refill = |source: EndpointId| rate_limit.refill[source.index()];
@@ -78,7 +77,6 @@ fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
 
 fn is_slower(plan: &Plan, endpoint: EndpointId, refill: Span) -> bool {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
-    // A refill time is rounded to whole picoseconds per `REFILL_BYTES`.
     real(refill.as_ps().into()) > byte_ps * real(REFILL_BYTES.into()) + 1.0
 }
 

@@ -68,7 +68,6 @@ pub(super) struct Served {
     /// Destinations that fall behind, least served first, each with the delivered fraction of its
     /// payload.
     pub(super) destinations: Vec<(String, f64)>,
-    /// Senders that fall behind, in the same form as `destinations`.
     pub(super) senders: Vec<(String, f64)>,
 }
 
@@ -166,7 +165,6 @@ fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     least
 }
 
-/// Returns each sender's load relative to the offered load; empty without an offered load.
 fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     let Some(offered) = plan.offered_load(id) else { return BTreeMap::new() };
     let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();

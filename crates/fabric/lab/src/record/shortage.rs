@@ -22,7 +22,6 @@ const WIDE: f64 = 0.2;
 /// Smallest change of latency or backlog over the window that counts as a trend, as a fraction of
 /// the mean.
 const MATTERS: f64 = 0.1;
-/// Maximum share of created messages that may remain undelivered.
 const LEFT_BEHIND: f64 = 0.05;
 /// Number of independent messages that usually determines the mean latency to within a tenth. If
 /// the interval is wider in spite of this number, latencies are correlated.
@@ -186,10 +185,11 @@ fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64
 }
 
 /// Returns the number of messages that rules out a growing backlog, for a run of `created` messages
-/// with `in_flight` in flight. The number in flight has a Poisson distribution, so its standard
-/// deviation is its square root, and its values at the ends of a long batch are independent. With N
+/// with `in_flight` in flight. The number in flight has a Poisson distribution, with its square
+/// root as the standard deviation; its values at the ends of a long batch are independent. With N
 /// messages in 20 batches, the undelivered share therefore varies by 2.09 sqrt(20 * 2 * in flight)
-/// / N. The first messages meet little traffic, so `in_flight` is raised for their low latencies.
+/// / N. The first messages meet little traffic, so the number in flight is raised to correct their
+/// low latencies.
 fn messages_for_backlog(created: f64, in_flight: f64) -> f64 {
     let later = in_flight * (1.0 + 10.0 / created);
     SAFE_HALF_WIDTHS * 2.09 * (40.0 * later).sqrt() / LEFT_BEHIND

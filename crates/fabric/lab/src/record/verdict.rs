@@ -69,7 +69,6 @@ impl Verdict {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) class: ClassId,
-    /// Whether the class creates messages independently of the network.
     pub(super) open_loop: bool,
     pub(super) offered_load: Option<f64>,
     pub(super) generated_load: f64,

@@ -84,7 +84,6 @@ pub(super) struct PresetFile {
     pub(super) network: Network,
 }
 
-/// Parsed preset files, in the order of [`Preset::ALL`].
 static FILES: [OnceLock<PresetFile>; Preset::ALL.len()] =
     [const { OnceLock::new() }; Preset::ALL.len()];
 
@@ -180,8 +179,6 @@ mod tests {
         }
     }
 
-    /// Without this rule, missing keys would fall back to defaults that belong to no particular
-    /// network.
     #[test]
     fn presets_set_every_link_header_and_lane_key() {
         for preset in Preset::ALL {

@@ -25,9 +25,9 @@ impl<S: Over<T>, T> Over<T> for Option<S> {
 
 /// Declares a section of a scenario.
 ///
-/// Each group in braces names the struct of its values in effect, or `written` if its keys have no
-/// values in effect. `existing` names a struct defined elsewhere. After the struct's name, brackets
-/// list further fields, which no key of the section sets. Keys are declared as:
+/// Brackets before each group of keys name the struct of the values in effect, or `written` if the
+/// keys have no values in effect. `existing` names a struct defined elsewhere. Fields after the
+/// struct's name belong to the struct, but no key of the section sets them. Keys are declared as:
 ///
 /// - `value` if there is always a value in effect;
 /// - `open` if there may be no value in effect;

@@ -25,7 +25,7 @@ pub(crate) fn hosts_matching(
     patterns: &[String],
 ) -> Result<Vec<EndpointId>, LabError> {
     let mut chosen = vec![false; context.fabric.endpoints().len()];
-    // For each endpoint, the index of the entry that names it without wildcards.
+    // For each endpoint, the index of the pattern without wildcards that names it.
     let mut named: Vec<Option<usize>> = vec![None; chosen.len()];
     for (index, pattern) in patterns.iter().enumerate() {
         let matched = matching(context.fabric, pattern);

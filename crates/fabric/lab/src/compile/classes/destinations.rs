@@ -19,7 +19,7 @@ pub(super) enum Aim {
         destinations: DestinationPlan,
         load_factor: f64,
     },
-    /// Host that sends nothing; the reason is a predicate that follows "N of M hosts".
+    /// Host that sends nothing; the reason completes the sentence "N of M hosts ...".
     Nowhere(&'static str),
 }
 
@@ -146,7 +146,7 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
                 Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
                 Within::Class => ("one another only".to_owned(), "class"),
             };
-            // The only sending host of a class has no other host of the class to send to.
+            // A single sending host has no other host of the class to send to.
             when!(
                 count != all && count != 1,
                 "its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"
@@ -165,8 +165,7 @@ pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     }
 }
 
-/// Sends from host `s` of `N` to `s mod N/2` and `s mod N/2 + N/2`, one of which is the host
-/// itself.
+/// Lets host `s` of `N` send to `s mod N/2` and `s mod N/2 + N/2`; one of the two is host `s`.
 fn asymmetric(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -201,8 +200,8 @@ fn of_asymmetric<'a>() -> [Check<To<'a, ()>>; 2] {
     ]
 }
 
-/// Refuses traffic from a host to itself if the fabric or network cannot return it, or if the
-/// deadlock proof does not cover it.
+/// Refuses traffic from a host to itself if its network cannot return packets, or the deadlock
+/// proof does not cover them.
 fn to_itself(context: &ClassContext<'_>, hosts: &[EndpointId], cure: &str) -> Option<Sentence> {
     if context.source.scenario.routing.lane_tables.is_some() {
         return say!(
@@ -277,12 +276,12 @@ fn to_hot_spot(
     let mut near: BTreeMap<EndpointId, Arc<[EndpointId]>> = BTreeMap::new();
     let aim = |host: &EndpointId| {
         let all = super::chosen_hosts::hosts_near(context, *host);
-        // Hosts of one island share one list, whose key is the first host of the island.
+        // Hosts of one island share one list of hot hosts, stored under the first host of the
+        // island.
         let island = *all.among.first()?;
         let joined = || hot.iter().copied().filter(|h| context.hosts.joined(*host, *h)).collect();
         let among = near.entry(island).or_insert_with(joined);
         let hot = super::chosen_hosts::but_own(context, Arc::clone(among), *host);
-        // The only hot host has no other hot host to send to.
         let plan = if hot.has_any() {
             DestinationPlan::HotSpot { hot, share, all }
         } else {

@@ -1,4 +1,4 @@
-//! Group shifts: every group of hosts sends to the group `by` positions later.
+//! Group shifts: every group of hosts sends to the group that follows `by` positions later.
 //!
 //! ```text
 //!   groups of four, by = 1      0 1 2 3 ─► 4 5 6 7 ─► 8 9 10 11 ─┐
@@ -6,9 +6,9 @@
 //!                                  └─────────────────────────────┘
 //! ```
 //!
-//! On a dragonfly, minimal routing carries all traffic of a group over the few cables between two
-//! groups (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
-//! ISCA 2008, section 4, with messages to any host of the next group: `any = true`).
+//! On a dragonfly, minimal routing carries all traffic of a group over the few cables to the next
+//! group (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA
+//! 2008, section 4, with messages to any host of the next group: `any = true`).
 
 use super::context::ClassContext;
 use super::destinations::{Aim, UNREACHABLE};
@@ -119,8 +119,8 @@ fn groups(
     Ok(groups)
 }
 
-/// Returns the group sizes nearest to `size`, below and above, that divide `count` hosts into
-/// groups and allow a shift by `by` without self-traffic; may be empty.
+/// Returns the next smaller and larger group sizes that divide `count` hosts evenly and allow a
+/// shift by `by` without self-traffic; may be empty.
 fn sizes_near(size: usize, count: usize, by: i64) -> String {
     let does = |size: &usize| count.is_multiple_of(*size) && group_target(0, by, count / size) != 0;
     let below = (1..size.min(count)).rev().find(does);

@@ -33,7 +33,6 @@ impl Hosts {
         let label_of = |endpoint: EndpointId| {
             let peer = fabric.target(fabric.endpoint_channel(endpoint));
             match fabric.endpoint_at(peer) {
-                // Two endpoints connected directly by a cable form an island.
                 Some(peer) => fabric.nodes().len() + endpoint.index().min(peer.index()),
                 None => of_switch[peer.node.index()],
             }
@@ -105,8 +104,8 @@ pub(crate) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     host_endpoints(fabric).filter(matches).collect()
 }
 
-/// Labels the connected component of each switch; hosts do not forward packets and connect no
-/// components.
+/// Labels the connected component of each switch. Hosts do not connect components, because they do
+/// not forward packets.
 fn label_switches(fabric: &Fabric) -> Vec<usize> {
     let mut label = vec![usize::MAX; fabric.switches().len()];
     for start in fabric.switches() {

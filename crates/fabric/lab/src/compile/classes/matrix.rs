@@ -1,10 +1,10 @@
 //! Traffic matrices: a weight for each source and destination.
 //!
 //! ```text
-//!             h0   h1   h2      row sums 1, 3, 0; their mean is 4/3, so that with load = 0.2
-//!      h0      0    1    0      h0 offers 0.15, all of it to h1, and h1 offers 0.45, a third
-//!      h1      1    0    2      of it to h0 and two thirds to h2; h2 is silent
-//!      h2      0    0    0
+//!             h0   h1   h2      row sums: 1, 3 and 0, with a mean of 4/3; with load = 0.2:
+//!      h0      0    1    0      h0 offers a load of 0.15, all of it to h1
+//!      h1      1    0    2      h1 offers 0.45, a third to h0 and two thirds to h2
+//!      h2      0    0    0      h2 is silent
 //! ```
 
 use super::arrivals::{is_too_much, shown_limit};
@@ -19,7 +19,6 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Row of the matrix; the list of weights is empty if all are zero.
 struct Row {
     source: EndpointId,
     line: u64,
@@ -111,7 +110,6 @@ fn read_rows(
     Ok(rows)
 }
 
-/// Reads the destinations from the header, starting with its second field.
 fn read_columns(context: &ClassContext<'_>, sheet: &Sheet) -> Result<Vec<EndpointId>, LabError> {
     let mut columns: Vec<EndpointId> = Vec::new();
     let mut seen = vec![false; context.fabric.endpoints().len()];

@@ -1,4 +1,4 @@
-//! Permutations: the index of each host, and the index of its destination.
+//! Permutations: the index of each host determines the index of its destination.
 //!
 //! ```text
 //!   bits, square       the hosts of the class in canonical order, numbered from 0
@@ -41,7 +41,7 @@ pub(super) fn shifted(
     }))
 }
 
-/// Returns the grid of the hosts: the scenario's, else the fabric's, else a ring.
+/// Returns the grid of the hosts: by default that of the fabric, or else a ring.
 pub(super) fn layout(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -111,14 +111,13 @@ fn fabric_layout(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Lay
     Ok(Layout::new(sizes, wraps, cells))
 }
 
-/// Assignment of hosts to grid cells, with equally many hosts in each cell.
+/// Assignment of hosts to grid cells, with the same number of hosts in each cell.
 pub(super) struct Layout {
-    /// Grid sizes; the last dimension varies fastest.
+    /// Number of cells in each dimension; the last dimension varies fastest.
     pub(super) sizes: Vec<usize>,
     pub(super) wraps: Vec<bool>,
-    /// Hosts in each cell, as indices in the class.
     pub(super) cells: Vec<Vec<usize>>,
-    /// Cell of each host, and the host's index within this cell.
+    /// Cell of each host, and the index of the host within this cell.
     pub(super) cell_of: Vec<(usize, usize)>,
 }
 

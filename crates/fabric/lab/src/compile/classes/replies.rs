@@ -1,4 +1,4 @@
-//! Classes that reply to others: their order of compilation, and their sources.
+//! Classes that reply to other classes: the order of compilation, and the sources of replies.
 //!
 //! ```text
 //!   requests: h0, h1 ──► h2, h3        replies: those of h2 and h3 that are hosts of the class ──► h0, h1
@@ -69,7 +69,8 @@ fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// Orders classes after the class that they reply to, and otherwise as in the scenario.
+/// Places each class after the class that it replies to, and otherwise keeps the order of the
+/// scenario.
 pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     let before = |index: &usize| std::iter::successors(replied[*index], |to| replied[*to]).count();
     let mut order: Vec<usize> = (0..replied.len()).collect();
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn reply_class_is_ordered_after_its_request_class() {
-        // Class 0 replies to 3, and 3 to 1; class 2 does not reply.
+        // Class 0 replies to class 3, which replies to class 1; class 2 does not reply.
         let replied = [Some(3), None, None, Some(1)];
         assert_eq!(in_order(&replied), [1, 2, 3, 0]);
         assert!((0..4).all(|index| circle(&replied, index).is_none()));

@@ -6,8 +6,8 @@
 //!   6250,h1,h0,64
 //! ```
 //!
-//! A run's table of messages has these columns, and can be replayed. Columns may be in any order;
-//! other columns are ignored.
+//! The message table of a run has these columns, so it can be replayed. Columns may be in any
+//! order; others are ignored.
 
 use super::context::ClassContext;
 use super::lengths::{payload, payload_message};

@@ -47,7 +47,8 @@ fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 2] {
                 Some(wrong_segment(it, *bytes)?.under(format!("by-hops.{index}")))
             }),
         }),
-        // Adaptive segments count one buffer size, but long or fast cables enlarge some buffers.
+        // Adaptive segments use one buffer size for all switches, but long or fast cables enlarge
+        // some buffers.
         note(|it| {
             let Segmentation::Adaptive(adaptive) = it.class.segmentation.as_ref()? else {
                 return None;
@@ -90,8 +91,8 @@ pub(super) fn segmentation(
     })
 }
 
-/// Returns the number of bytes of a packet that one switch holds: its slack buffer, or the
-/// shallowest lane of the class.
+/// Returns the number of packet bytes that one switch holds: its slack buffer, or the shallowest
+/// lane of the class.
 fn buffer(context: &ClassContext<'_>) -> Bytes {
     Bytes(context.links.kind.held_bytes[context.index])
 }
@@ -109,7 +110,6 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     }
 }
 
-/// Refuses a packet limit that leaves no payload or exceeds the longest path MTU of InfiniBand.
 pub(crate) fn of_limit<'a>() -> [Check<&'a LinkParameters>; 2] {
     [
         refuse("packet_max", |it| {

@@ -4,7 +4,7 @@
 //!   demand.csv:3: in `traffic[0].destinations.matrix`: no host is called `h9`
 //! ```
 //!
-//! Errors refer to the current row, or to the header before the first row.
+//! Errors refer to the current row; before the first row, they refer to the header.
 
 use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
@@ -91,7 +91,6 @@ impl Sheet {
         self.error_at(self.line, message)
     }
 
-    /// Returns the line number of the current row, counted from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! In Santos et al. 2002, section III, flows start one after the other, every 100 us. The jitter is
-//! ours: without another random draw a scenario has only one possible run, and its results no
-//! confidence interval. Hosts are numbered in fabric order, silent hosts included, so that a change
-//! of the senders leaves the starts of others unchanged.
+//! ours: without another random draw, all runs of a scenario would be identical, and their results
+//! would have no confidence interval. Hosts are numbered in fabric order and include silent hosts,
+//! so a change of the senders does not affect the starts of other hosts.
 
 use super::context::ClassContext;
 use crate::check::{Check, refuse, when};

@@ -12,7 +12,7 @@ use crate::error::LabError;
 use gingham_net::traffic::{OtherHosts, Stencil, StencilPlaces};
 use gingham_topology::EndpointId;
 
-/// Maximum number of pairs of a host and a neighbour: all pairs of 4,096 hosts.
+/// Maximum number of pairs of a host and a neighbour: all pairs among 4,096 hosts.
 const PAIRS_MAX: usize = 1 << 24;
 
 pub(super) fn stencil(

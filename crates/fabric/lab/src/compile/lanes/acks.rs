@@ -8,7 +8,7 @@ use crate::scenario::ScenarioSource;
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneRule, Lanes, RouteSet, prove_between_hosts};
 
-/// Returns a remedy if the routes can deadlock, but would not with acknowledgements on the lanes of
+/// Returns a remedy if routes can deadlock only because acknowledgements do not use the lanes of
 /// their classes.
 pub(crate) fn cure(
     source: &ScenarioSource,
@@ -23,7 +23,6 @@ pub(crate) fn cure(
         let classes = culprits.iter().map(|user| user.class);
         is_free(source, fabric, routes, &figures.with_acks_as(classes))
     };
-    // Names a single key if changing it is enough.
     let one = all.iter().position(|user| is_free_without(std::slice::from_ref(user)));
     let culprits = match one {
         Some(place) => &all[place..=place],

@@ -1,7 +1,7 @@
 //! Checks of `network.lanes`.
 //!
-//! Conflicting keys are refused at the key responsible: for flits that would wait at an output
-//! without a buffer, and for arbiters of a crossbar whose allocator uses round robin.
+//! Conflicting keys are refused at the responsible key. Examples are flits that would wait at an
+//! output without a buffer, and arbiters of a crossbar whose allocator uses round robin.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when, within};
 use crate::compile::imported::decides_on_lanes;
@@ -189,7 +189,6 @@ fn wrong_speedup(it: &Subject<'_, Pipeline<'_>>, speedup: i64, way: &str) -> Opt
     )
 }
 
-/// Refuses arbiters other than round robin; `cure` is the value to use instead.
 fn not_in_turn(it: &Subject<'_, Pipeline<'_>>, key: &str, cure: &str) -> Option<Sentence> {
     let of_key = whose(it.source, key);
     if it.switch.crossbar == Crossbar::Full {

@@ -6,7 +6,7 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
 use std::collections::BTreeMap;
 
-/// Lanes of classes and acknowledgements; equal lane sets share a VC class.
+/// Lanes of classes and their acknowledgements; equal lane sets share a VC class.
 #[derive(Clone)]
 pub(super) struct ClassLanes {
     pub(super) by_class: Vec<LaneSet>,
@@ -74,7 +74,7 @@ impl ClassLanes {
         }
     }
 
-    /// Returns the VC classes of a class's individual lanes; each message keeps to one of these
+    /// Returns one VC class for each lane of a class, because each message keeps to one of these
     /// lanes.
     pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.by_class[class].lanes().map(|lane| self.vc_class_of(LaneSet::one(lane))).collect()

@@ -7,7 +7,7 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LEVELS, VcClass};
 use std::collections::BTreeMap;
 
-/// Service levels; `None` to use the service level of the pair.
+/// Service levels; `None` if the service level of the host pair applies.
 #[derive(Clone)]
 pub(crate) struct ClassLevels {
     pub(crate) by_class: Vec<Option<VcClass>>,

@@ -1,5 +1,5 @@
-//! Limits of the simulation: switches with too many lanes, and cables too slow or too long for the
-//! cycle time.
+//! Limits of the simulation: switches with too many lanes, and cables that are too slow or too long
+//! for the cycle time.
 
 use crate::check::{Check, Sentence, refuse, say, when};
 use crate::compile::written::{first_written, whose};
@@ -7,7 +7,7 @@ use crate::scenario::ScenarioSource;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::{ChannelId, Node};
 
-/// Maximum number of lanes of a switch: 16 bits count them, with the lanes of each port rounded up
+/// Maximum number of lanes of a switch, which 16 bits count; the lanes of each port are rounded up
 /// to a power of two.
 const SWITCH_LANES_MAX: usize = (1 << 16) - 2;
 const FLIT_CYCLES_MAX: u64 = 1 << 12;

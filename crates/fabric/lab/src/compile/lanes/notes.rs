@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!       starts        arrives            crosses     credit counts
-//!   ── 1 ──┼── f + d ────┼── P ── + 1 ──────┼── 1 + C ──┼─►   time for which one slot of a lane is in use
-//!      │                 └ rounded up to a tick, D + 1 if a flit takes a cycle
+//!   ── 1 ──┼── f + d ────┼── P ── + 1 ──────┼── 1 + C ──┼─►   cycles with one slot of a lane in use
+//!      │                 └ rounded up to a cycle, D + 1 if a flit takes a cycle
 //!      └ only if a switch sends, and flits take their credits as they cross
 //! ```
 //!
-//! A lane carries the full rate of its channel if it has a slot for every flit that starts in this
-//! time: `docs/concepts/routers.md`.
+//! Here f is the time of a flit, d and D the cable delay, P the pipeline, and C the credit delay. A
+//! lane carries the full rate of its channel if it has a slot for every flit that starts in this
+//! time (`docs/concepts/routers.md`).
 
 use super::checks::DEPTH_MAX;
 use crate::check::{Check, Sentence, note, say};
@@ -32,7 +33,7 @@ pub(crate) fn of_lanes<'a>() -> [Check<&'a Plan>; 1] {
 }
 
 /// Notes channels with lanes too shallow for the full rate. With virtual cut-through, a head needs
-/// space for a packet in addition to flits in flight.
+/// space for a whole packet in addition to the flits in flight.
 fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Option<Sentence> {
     let is_of_kind = |lane: &u8| pipeline.cut_through.contains(*lane) == is_cut_through;
     let longest = longest_on(plan, pipeline.cut_through).filter(|_| is_cut_through);
@@ -44,8 +45,8 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     let lanes = used_lanes(plan).lanes().filter(is_of_kind);
     let depths: Vec<u32> = lanes.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
     let shallowest = *depths.iter().min()?;
-    // Flits behind a waiting head wait equally long, and one more slot is in use when the next head
-    // requests the lane.
+    // Flits behind a waiting head wait as long as the head, and another slot is in use when the
+    // next head requests the lane.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let channels: Vec<(ChannelId, Span)> = ChannelId::first(plan.channels.len())
         .filter(takes_credits)
@@ -81,7 +82,7 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     )
 }
 
-/// Returns the time for which a flit occupies a slot of a lane at the end of a channel.
+/// Returns how long a flit occupies a slot of a lane at the end of a channel.
 fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -> Span {
     let ends = plan.ends(channel);
     let channel = plan.channel(channel);
@@ -125,7 +126,7 @@ fn shares_by_channel(
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Share {
-    /// Upper limit on a fraction below the full rate, in thousandths.
+    /// Upper limit of a share below the full rate, in thousandths.
     Thousandths(u128),
     All,
 }
@@ -174,8 +175,8 @@ mod tests {
     use gingham_net::{ChannelPlan, Switching};
     use std::path::Path;
 
-    /// Returns the credit round trips of the channels from a host to a switch, between two
-    /// switches, and to a host, in cycles of 80 ps.
+    /// Returns credit round trips in cycles of 80 ps, for the channels from a host to a switch,
+    /// between two switches, and to a host. Arguments `flit` and `delay` are in ps.
     fn round_trips(flit: u64, delay: u64, change: impl FnOnce(&mut PipelinePlan)) -> [u64; 3] {
         let text = "topology.generate.two-hosts.switches = 2\nnetwork.preset = \"yum-1600\"\n\
                     network.lanes.count = 1\nstop.time = \"60 us\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"64 B\"\n";
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn buffer_place_is_occupied_for_a_round_trip() {
-        // Round trips of 2 D + 3 cycles, for D from 0 to 3.
+        // With a cable delay of D cycles from 0 to 3, a round trip takes 2 D + 3 cycles.
         for (delay, cycles) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
             assert_eq!(round_trips(80, delay, |_| ()), [cycles; 3]);
             let deep = round_trips(80, delay, |of| of.pipeline_cycles = 9);
@@ -212,8 +213,8 @@ mod tests {
             let early = round_trips(80, delay, |of| of.output_depths_flits = [0; 16]);
             assert_eq!(early, [cycles, cycles + 1, cycles + 1]);
         }
-        // Half the rate, D = 3: a flit arrives after 5 ticks, and its credit takes 5 more; ten
-        // cycles are five flits.
+        // At half the rate and D = 3, a flit arrives after 5 cycles, and its credit takes 5 more
+        // cycles; these ten cycles are five flit times.
         assert_eq!(round_trips(160, 240, |_| ()), [10; 3]);
     }
 
@@ -225,7 +226,6 @@ mod tests {
         assert_eq!(described(2, 9), "at most 66.7 %");
         assert_eq!(described(1, 3_000_000), "at most 0.1 %");
         assert_eq!(described(999, 3_000), "at most 99.9 %");
-        // A share of 99.97 %.
         assert_eq!(described(9_997, 30_000), "just under 100 %");
         assert_eq!(described(5, 15), "all of it");
         assert_eq!(described(5, 16), "at most 93.8 %");

@@ -60,7 +60,6 @@ fn checked<T, N: TryFrom<T>>(number: T) -> N {
     N::try_from(number).ok().expect("a check refuses other numbers")
 }
 
-/// Returns the buffer depth of each lane; 0 for lanes that do not exist.
 fn depths(written: &PerLane<i64>, count: u8) -> [u32; LANES_MAX as usize] {
     let mut depths = [0; LANES_MAX as usize];
     let values = written.by_lane(count.into()).expect("a check refuses other lists");
@@ -75,8 +74,8 @@ fn cut_through(switch: &PipelineParameters, count: u8) -> LaneSet {
     cut.map(|(lane, _)| lane).collect()
 }
 
-/// Returns the payload that fits into the shallowest of the given lanes; adaptive segments count it
-/// per switch.
+/// Returns the payload that fits into the shallowest of the given lanes; adaptive segments assume
+/// this payload for each switch.
 pub(crate) fn lane_bytes(pipeline: &PipelinePlan, lanes: LaneSet) -> u64 {
     let depths = lanes.lanes().map(|lane| pipeline.depths_flits[usize::from(lane)]);
     let bytes = pipeline.wire_bytes(depths.min().unwrap_or(1).into());

@@ -1,4 +1,4 @@
-//! Checks that every packet fits into any lane that accepts only whole packets; a longer packet
+//! Checks that every packet fits into all lanes that accept only whole packets; longer packets
 //! would wait forever.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when};
@@ -18,7 +18,7 @@ pub(crate) struct Room<'a> {
     /// Buffer units that a packet needs, as a function of its payload in bytes.
     pub(crate) takes: &'a dyn Fn(u32) -> u64,
     pub(crate) key: &'static str,
-    /// Kind of lane, a phrase that follows the lane number in messages.
+    /// Phrase for the kind of lane, which follows the lane number in messages.
     pub(crate) kind: &'static str,
     pub(crate) unit: &'static str,
 }
@@ -96,7 +96,7 @@ fn long_control(
 }
 
 /// Returns the payload of a packet that needs more than `held` units, for messages of the first
-/// class sent as packets of the second.
+/// class that are sent as packets of the second class.
 fn too_long(room: &Room<'_>, (class, other): (&ClassPlan, &ClassPlan), held: u32) -> Option<u32> {
     let is_too_long = |payload: &u32| (room.takes)(*payload) > u64::from(held);
     class.sources.iter().find_map(|source: &SourcePlan| {

@@ -39,7 +39,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
     })
 }
 
-/// Returns admission control as a lane user; the class index is meaningless.
+/// Returns admission control as a user of lanes; the class index of this user is meaningless.
 pub(super) fn admission_user(source: &ScenarioSource) -> Option<LaneUser<'_>> {
     let admission = source.scenario.network.admission.as_ref()?;
     Some(LaneUser {

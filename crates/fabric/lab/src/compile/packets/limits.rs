@@ -1,4 +1,5 @@
-//! Limits of packet switches: a packet header can be read only after its first byte has arrived.
+//! Limits of packet switches: a header can be read only after the first byte of the packet has
+//! arrived.
 
 use crate::check::{Check, refuse, when};
 use crate::compile::written::{first_written, whose};

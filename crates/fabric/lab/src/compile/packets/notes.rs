@@ -5,7 +5,8 @@
 //!   └────────────── up to w packets in flight: w t(W) in 2 d + F + c + t(W)
 //! ```
 //!
-//! Source: the second closed form of `docs/concepts/timing-packets.md`.
+//! A packet of W wire bytes takes t(W) to transmit; d is the cable delay, F the forwarding delay
+//! and c the credit delay. Source: the second closed form of `docs/concepts/timing-packets.md`.
 
 use crate::check::{Check, Sentence, note, say};
 use crate::compile::longest::{longest_on, used_lanes};
@@ -22,8 +23,8 @@ pub(super) struct Used<'a> {
     payload_bytes: u32,
 }
 
-/// Returns the first used lane for each combination of buffer size and longest packet; empty if
-/// lanes are paused.
+/// Returns the first used lane for each combination of buffer size and longest packet; empty under
+/// pauses.
 pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Used<'a>> {
     let mut lanes: Vec<Used<'_>> = Vec::new();
     for lane in used_lanes(plan).lanes().filter(|_| packets.pauses.is_none()) {
@@ -63,8 +64,8 @@ fn small(of: &Used<'_>) -> Option<Sentence> {
     )
 }
 
-/// Returns the number of packets that a buffer must hold to keep a backlogged sender from waiting
-/// for space when outputs are idle.
+/// Returns the number of packets that a buffer must hold so that a backlogged sender never waits
+/// for space while outputs are idle.
 fn packets_for_full_rate(channel: &ChannelPlan, packets: &PacketsPlan, wire_bytes: u64) -> u64 {
     let time = channel.bytes.of(wire_bytes).max(Span::from_ps(1));
     let back = packets.forwarding_delay + packets.credit_delay;
@@ -96,7 +97,8 @@ mod tests {
             pauses: None,
             arbitration: Arbitration::OldestFirst,
         };
-        // 98.4 + 40 + 1.6 = 140 ns in addition to the packet's own transmission time.
+        // In addition to the packet's transmission time, a round trip takes twice the cable delay
+        // (98.4 ns), the forwarding delay (40 ns) and the credit delay (1.6 ns): 140 ns.
         for (wire_bytes, needed) in [(2_068, 2), (140, 2), (139, 3), (70, 3), (28, 6)] {
             assert_eq!(packets_for_full_rate(&channel, &packets, wire_bytes), needed);
         }

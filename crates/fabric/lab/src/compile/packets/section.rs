@@ -7,13 +7,12 @@ use gingham_kernel::Bytes;
 use gingham_net::{BLOCK_BYTES, LaneBlocks};
 use std::ops::RangeInclusive;
 
-/// Largest buffer of a lane; the buffers of 16 lanes still fit into 32 bits.
+/// Largest buffer of a lane; the total of 16 lanes then fits into 32 bits.
 const BUFFER_MAX: Bytes = Bytes(128 << 20);
 const OVERTAKEN: RangeInclusive<i64> = 0..=1_000_000;
 
 type Buffers<'a> = Laned<'a, PacketsParameters>;
 
-/// Checks buffers; with output buffers, neither `read` nor `overtaking` is allowed.
 pub(super) fn of_buffers<'a>() -> [Check<Buffers<'a>>; 4] {
     [
         refuse("buffer", |it| wrong_buffer(it, &it.switch.buffer)),
@@ -48,7 +47,6 @@ pub(super) fn of_overtaking<'a>() -> [Check<&'a PacketsParameters>; 1] {
     })]
 }
 
-/// Returns the buffer size of each lane, in whole blocks; 0 for lanes that do not exist.
 pub(super) fn blocks(written: &PerLane<Bytes>, count: u8) -> LaneBlocks {
     let mut blocks = LaneBlocks::default();
     let values = written.by_lane(count.into()).expect("a check refuses other lists");

@@ -40,7 +40,6 @@ pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     })
 }
 
-/// Sets the pause thresholds of all lanes; refuses buffers with too little headroom.
 pub(crate) fn settle(
     source: &ScenarioSource,
     parameters: &Parameters,

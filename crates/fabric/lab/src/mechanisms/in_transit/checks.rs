@@ -52,7 +52,6 @@ fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     })]
 }
 
-/// Notes host pairs whose paths take a detour despite in-transit hosts.
 fn of_set<'a>() -> [Check<(&'a Fabric, &'a Routes)>; 1] {
     [note(|it| {
         let (fabric, Routes::Source(routes)) = it.of else { return None };

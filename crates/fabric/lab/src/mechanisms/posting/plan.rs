@@ -91,8 +91,6 @@ fn checked_count(count: i64) -> u32 {
     u32::try_from(count).expect("a check refuses counts above a million, and below 1")
 }
 
-/// Converts a share of a link's rate into credits: an equal share of the send buffer, but at least
-/// one message.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

@@ -15,7 +15,6 @@ use std::ops::{Bound, Range, RangeInclusive};
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 const WARM_UP_MAX: i64 = 1_000_000;
 const COUNTS: RangeInclusive<i64> = 1..=1_000_000;
-/// Highest allowed load, far above the load of any overload study.
 const LOAD_MAX: f64 = 100.0;
 
 pub(super) struct Streaming<'a> {

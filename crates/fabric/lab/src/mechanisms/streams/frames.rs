@@ -1,6 +1,6 @@
 //! Frames of a class and their deadlines.
 //!
-//! Confidence intervals are computed over streams, each of which is one replication
+//! Confidence intervals are computed over streams: each stream is one replication
 //! (`gingham_net::measure::Deadlines`).
 
 use crate::record::classes::{PS_PER_NS, half_width, in_ns, mean};

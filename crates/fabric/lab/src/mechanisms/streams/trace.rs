@@ -65,7 +65,6 @@ fn read_trace(
     Ok(sizes.into())
 }
 
-/// Error in a trace, with its line number, counted from 1.
 #[derive(Debug)]
 struct Fault {
     line: Option<u32>,

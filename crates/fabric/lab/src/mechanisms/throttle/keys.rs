@@ -40,8 +40,8 @@ post = { credits = { per-host = 200 } }"#))]
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
-    /// Interval between counts of full buffers. Default: 32 flit times of the first link of a
-    /// switch; with whole packets, 32 times the transmission time of 64 bytes (recalled as 2 cycles
+    /// Interval between counts of full buffers. Default: 32 flit times of the first channel between
+    /// two switches; with whole packets, 32 transmission times of 64 bytes (recalled as 2 cycles
     /// per hop over half the side of a 16 x 16 torus).
     pub gather: Option<Span>,
     /// Time for a count to reach the hosts over a side band; at most one tuning period. Default:
