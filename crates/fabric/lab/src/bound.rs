@@ -302,7 +302,7 @@ impl ClassTraffic {
 
 fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
     let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
-    // New sets of concurrently sending classes occur only when a class starts.
+    // A set of concurrently sending classes can only gain members when a class starts.
     for now in active.iter().map(|of| of.start) {
         let sends = |id: &ClassId| active[id.index()].contains(&now);
         let set: BTreeSet<ClassId> = ClassId::first(active.len()).filter(sends).collect();

@@ -163,7 +163,7 @@ pub const KINDS: [SwitchingKind; 3] = [
 pub enum Support {
     /// Supported combination.
     Works,
-    /// Refused combination.
+    /// Refused combination, with the reason.
     Refused {
         /// Reason for the refusal.
         reason: &'static str,

@@ -201,7 +201,7 @@ struct Census {
     cables: usize,
     foreign_speeds: usize,
     unknown: usize,
-    /// Number of channels of unknown speed with a known width or generation.
+    /// Number of channels with a known width or generation, but unknown speed.
     in_half: usize,
     /// Number of channels with a known speed, width or generation.
     telling: usize,

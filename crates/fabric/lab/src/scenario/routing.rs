@@ -50,9 +50,9 @@ pub struct AdaptiveRouting {
     /// When a packet that waits for a lane chooses its output again. Default: `never` with
     /// `random`, because random routing means one draw per switch, and `every-cycle` otherwise.
     pub reselect: Option<Reselect>,
-    /// Number of escape lanes: the lowest lanes of every class, on which packets follow only the
-    /// path of the algorithm (Duato 1993). Default: under dimension-order routing, the number that
-    /// this algorithm needs (1 on a mesh, 2 with rings of four or more switches); 0 under other
+    /// Number of escape lanes: the lowest lanes of every class, reserved for packets on the path of
+    /// the algorithm (Duato 1993). Default: under dimension-order routing, the number that this
+    /// algorithm needs (1 on a mesh, 2 with rings of four or more switches); 0 under other
     /// algorithms.
     pub escape_lanes: Option<i64>,
 }

@@ -41,7 +41,8 @@ pub(super) fn shifted(
     }))
 }
 
-/// Returns the grid of the hosts: by default that of the fabric, or else a ring.
+/// Returns the grid of the hosts: as written in the scenario, or else that of the fabric, or else a
+/// ring.
 pub(super) fn layout(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

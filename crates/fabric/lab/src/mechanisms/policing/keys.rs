@@ -22,12 +22,12 @@ pub struct Policing {
     /// Maximum payload of a packet; messages are cut into packets of at most this payload, in
     /// addition to `segmentation`. Default: unlimited.
     pub longest: Option<Bytes>,
-    /// Handling of a message or packet for which the bucket holds too few tokens.
+    /// Handling of a message or packet if the bucket holds too few tokens.
     #[serde(default = "default_excess")]
     pub excess: Excess,
 }
 
-/// Handling of a message or packet for which the bucket holds too few tokens.
+/// Handling of a message or packet if the bucket holds too few tokens.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excess {

@@ -13,8 +13,7 @@ pub struct Adapters {
     #[schemars(range(min = 1, max = 1_000_000))]
     pub send_buffer: i64,
     /// How the adapter copies messages from host memory into the send buffer, one message at a
-    /// time: by priority of their class, then in the order in which their posts were accepted. By
-    /// default copying takes no time.
+    /// time: by class priority, then in the order of acceptance. By default copying takes no time.
     pub dma: Option<Dma>,
     /// Limit on the traffic that hosts inject. Default: none.
     pub congestion_control: CongestionControl,

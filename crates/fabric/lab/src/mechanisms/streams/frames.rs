@@ -35,8 +35,8 @@ pub struct FrameSummary {
     /// Half-width of the 95 % confidence interval of `deadlines_missed`.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_half_width: Option<f64>,
-    /// Mean time by which frames missed their deadline (DMT), in nanoseconds, over the frames that
-    /// missed it.
+    /// Mean lateness of the frames that missed their deadline (DMT), in nanoseconds after the
+    /// deadline.
     #[schemars(extend("x-unit" = "ns"))]
     pub deadline_late_mean_ns: Option<f64>,
     /// Half-width of the 95 % confidence interval of `deadline_late_mean_ns`, in nanoseconds.
