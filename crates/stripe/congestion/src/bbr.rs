@@ -23,12 +23,13 @@
 //! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux.
 //! - Reactions are never undone, because no loss is spurious. Loss recovery ends after a round trip
 //!   without loss.
-//! - There is no retransmission timer: the caller probes a silent path and accounts for its losses.
+//! - The controller has no retransmission timer: the caller probes a silent path and accounts for
+//!   its losses.
 //! - ECN is not supported.
 //! - A sample with less than a packet queued ahead of it renews the minimum RTT, which may make
 //!   ProbeRTT unnecessary (`probe_rtt`).
 //! - Interdependent paths may change state together (`clock`).
-//! - A path restarts in Startup after heavy loss that does not depend on the rate has ended
+//! - A path restarts in Startup once heavy loss that did not depend on the sending rate has ended
 //!   (`Healing`).
 //! - A path that was lost and has returned is probed immediately if Startup finds less than its
 //!   former bandwidth.
@@ -107,7 +108,6 @@ impl Seen {
 struct Round {
     next_delivered: u64,
     count: u64,
-    /// Whether the last acknowledgement started a round.
     is_start: bool,
 }
 
@@ -121,9 +121,9 @@ pub struct Bbr {
     seen: Seen,
     round: Round,
     full_pipe: FullPipe,
-    /// Delivery rates in the present and the previous ProbeBW cycle.
+    /// Maximum delivery rates in the present and the previous ProbeBW cycle.
     max_bw_filter: MaxFilter,
-    /// Maximum delivery rate, limited by the bounds from losses.
+    /// Maximum delivery rate in bytes per second, limited by the short-term bound.
     bw: u64,
     cycle: Cycle,
     bounds: Bounds,
@@ -205,7 +205,8 @@ impl Bbr {
         self.round.next_delivered = self.seen.delivered_bytes;
     }
 
-    /// Updates the maximum delivery rate; app-limited samples count only if they are higher.
+    /// Updates the maximum delivery rate; app-limited samples count only if they are at least as
+    /// high.
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.seen.delivery_rate;
@@ -287,7 +288,7 @@ struct Bounds {
     in_loss_recovery: bool,
     /// Number of acknowledgements with losses in the present round of Startup.
     loss_events: u32,
-    /// Lost bytes not evaluated yet, for lack of a rate sample.
+    /// Lost bytes not evaluated yet for lack of a rate sample.
     unjudged_bytes: u64,
 }
 
@@ -333,8 +334,9 @@ impl Bbr {
         self.bounds.loss_events = self.bounds.loss_events.saturating_add(1);
     }
 
-    /// Returns whether the losses of a round trip exceed both the threshold and one packet. With
-    /// fewer than fifty packets in flight, a single packet exceeds the draft's threshold.
+    /// Returns whether the losses of a round trip exceed both the threshold and one packet. Without
+    /// the second condition, one lost packet among fewer than fifty in flight would exceed the
+    /// draft's threshold of 2 %.
     fn is_inflight_too_high(&self) -> bool {
         self.loses_more_than(self.parameters.loss_threshold)
     }
@@ -443,7 +445,7 @@ struct Window {
     prior_cwnd: u64,
     pacing_rate: u64,
     send_quantum: u64,
-    /// Count of delivered bytes up to which the window counts as limiting.
+    /// Delivered-byte count until which sending counts as limited by the window.
     limited_until_delivered: Option<u64>,
 }
 
@@ -532,7 +534,7 @@ impl Bbr {
         }
     }
 
-    /// Sets the pacing rate; until the pipe is full, it only grows.
+    /// Sets the pacing rate, which only grows until the pipe is full.
     fn set_pacing_rate_with_gain(&mut self, gain: Thousandths) {
         let pacing_rate = self.parameters.pacing_margin.rest().of(gain.of(self.bw)).max(1);
         if self.full_pipe.full_bw_reached || pacing_rate > self.window.pacing_rate {
@@ -640,7 +642,6 @@ impl Bbr {
         }
     }
 
-    /// Returns whether the window limited sending in the last round trip (`C.is_cwnd_limited`).
     fn is_cwnd_limited(&self) -> bool {
         self.window.limited_until_delivered.is_some_and(|until| self.seen.delivered_bytes <= until)
     }
@@ -670,7 +671,8 @@ impl FullPipe {
 
 impl Bbr {
     fn check_full_bw_reached(&mut self) {
-        // With a common clock, rounds of all paths determine the end of a probe (`pass_round`).
+        // With a common clock, the common rounds of all paths determine the end of a probe
+        // (`pass_round`).
         let is_told = self.parameters.shares_clock && self.state == State::ProbeBwUp;
         if self.round.is_start && !self.seen.is_app_limited() && !is_told {
             self.see_full_bw(self.seen.delivery_rate);
@@ -742,12 +744,12 @@ impl Bbr {
 // BBR therefore restarts in Startup, like TCP after an idle period (RFC 5681, section 4.1).
 //
 // A round with lighter loss ends a series of rounds with heavy loss: flows that share a full queue
-// have few packets in flight, and occasionally lose a quarter of them. Restarts would increase such
+// have few packets in flight, and occasionally lose a quarter of them. A restart would worsen this
 // congestion.
 //
 // Invariant: losses during probes alone never cause a restart.
 
-/// Inverse of the loss rate above which a loss is heavy.
+/// Reciprocal of the loss rate above which a round has heavy loss.
 const HEAVY_SHARE: u64 = 4;
 /// Number of consecutive rounds with heavy loss that invalidate the model.
 const HEAVY_ROUNDS: u32 = 4;
@@ -839,8 +841,8 @@ mod healing_tests {
         }
     }
 
-    /// A loss of one sixth is not heavy; after four rounds with heavy loss, such a round has no
-    /// effect.
+    /// A loss rate of 1/6 is not heavy. Four rounds with heavy loss already invalidate the model,
+    /// so that a light round after them has no effect.
     #[test]
     fn light_loss_round_ends_a_series_of_heavy_ones() {
         let light = Step { lost: 500, came: 2_500, bytes_per_second: 125_000, ..HEAVY };

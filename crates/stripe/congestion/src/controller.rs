@@ -13,7 +13,7 @@ pub struct Sent {
     pub in_flight_bytes: u64,
     /// Total bytes delivered on the path so far (`C.delivered`).
     pub delivered_bytes: u64,
-    /// Whether no data were in flight, because the source had none to send.
+    /// Whether the path was idle: without data in flight, because the source had none to send.
     pub was_idle: bool,
 }
 

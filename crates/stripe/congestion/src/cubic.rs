@@ -34,13 +34,13 @@ const PACKETS_MIN: u64 = 2;
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 const EPOCH_US_MAX: u64 = 10_000_000_000;
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
-/// Number of round trips covered by the delivery rate filter, in two slots.
+/// Number of round trips covered by the two slots of the delivery rate filter together.
 const RATE_ROUNDS: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start_ns: u64,
-    /// Time at which the window is back at `w_max` (`K`).
+    /// Time from the start of the epoch until the window is back at `w_max` (`K`).
     k_us: u64,
     w_max: u64,
     w_est: u64,
@@ -59,10 +59,10 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     hystart: Hystart,
     smoothed_round_trip_ns: u64,
-    /// Count of delivered bytes that ends recovery; losses of packets sent before then cause no
-    /// further reduction.
+    /// Delivered-byte count at the start of recovery. Recovery ends once a packet sent later is
+    /// accounted for; until then, losses cause no further reduction.
     recovery_until_delivered: Option<u64>,
-    /// Count of delivered bytes up to which the window counts as limiting.
+    /// Delivered-byte count until which sending counts as limited by the window.
     limited_until_delivered: Option<u64>,
     limited_ns: u64,
     next_round_delivered: u64,
@@ -82,7 +82,7 @@ fn cube_root(of: u128) -> u128 {
 impl Epoch {
     fn new(start_ns: u64, cwnd: u64, w_max: u64, longest_bytes: u64) -> Self {
         let w_max = w_max.max(cwnd);
-        // Divides by C, 0.4 packets per cubic second, with time in microseconds.
+        // Divides by C, 0.4 packets/s^3; the result is in cubic microseconds.
         let cube = u128::from(w_max - cwnd) * 2_500_000_000_000_000_000 / u128::from(longest_bytes);
         let k_us = u64::try_from(cube_root(cube)).unwrap_or(EPOCH_US_MAX).min(EPOCH_US_MAX);
         Self { start_ns, k_us, w_max, w_est: cwnd, rests: (0, 0) }
@@ -182,7 +182,8 @@ impl Cubic {
         let w_max = self.w_max;
         let epoch =
             self.epoch.get_or_insert_with(|| Epoch::new(now_ns, cwnd, w_max, longest_bytes));
-        // Section 4.3: Reno growth, at full rate once the window has its size before the loss.
+        // Section 4.3: Reno growth, at the full rate once the window is as large as before the
+        // loss.
         let alpha = if epoch.w_est >= self.cwnd_prior { (1, 1) } else { ALPHA };
         let came = u128::from(acked_bytes) * u128::from(longest_bytes) * u128::from(alpha.0);
         let reno = share(came, u128::from(cwnd) * u128::from(alpha.1), &mut epoch.rests.1);
@@ -191,8 +192,8 @@ impl Cubic {
             self.cwnd = epoch.w_est.max(cwnd);
             return;
         }
-        // Sections 4.4 and 4.5: the target is the function's value one RTT later, at most 1.5 times
-        // the window.
+        // Sections 4.4 and 4.5: the target is the window of the cubic function one RTT later, at
+        // most 1.5 times the present window.
         let then_ns = now_ns.saturating_add(self.smoothed_round_trip_ns);
         let target =
             epoch.w_cubic(then_ns, longest_bytes).clamp(cwnd, cwnd.saturating_add(cwnd / 2));
@@ -204,7 +205,7 @@ impl Cubic {
     /// Returns whether the window limited sending within the last round trip; otherwise, stops the
     /// epoch's clock.
     fn is_limited(&mut self, acknowledged: &Acknowledged) -> bool {
-        // In slow start, pacing may leave half of the window unused (not in RFC 9438; as in Linux).
+        // In slow start, pacing may leave half of the window unused (as in Linux, not in RFC 9438).
         let is_half_used = acknowledged.prior_in_flight_bytes.saturating_mul(2) > self.cwnd;
         let is_limited =
             self.limited_until_delivered.is_some_and(|until| acknowledged.delivered_bytes <= until)
@@ -276,8 +277,9 @@ mod tests {
     const PACKET: u64 = 1_000;
     const SECOND: u64 = 1_000_000_000;
 
-    /// From 70 to 100 packets, K is the cube root of 30 / 0.4 = 4.217163 s. W is 70 at 0, 100 at K,
-    /// 130 at 2 K, and 100 + 0.4 * 1 one second after K.
+    /// From 70 to 100 packets, K is the cube root of (100 - 70) / 0.4 = 75 s^3, or 4.217163 s. The
+    /// window W is 70 packets at the start, 100 after K, 130 after 2 K, and 100 + 0.4 * 1^3 = 100.4
+    /// one second after K.
     #[test]
     fn window_is_the_cubic_function() {
         let epoch = Epoch::new(5 * SECOND, 70 * PACKET, 100 * PACKET, PACKET);
@@ -321,7 +323,7 @@ mod tests {
         cubic
     }
 
-    /// Fast convergence applies to the second reduction: W_max = 0.85 * 70.
+    /// Fast convergence applies to the second reduction: W_max is 0.85 * 70 = 59.5 packets.
     #[test]
     fn losses_of_one_rtt_cause_one_reduction() {
         let mut cubic = avoiding();
@@ -333,8 +335,8 @@ mod tests {
         assert_eq!((cubic.cwnd, cubic.w_max), (49 * PACKET, 59_500));
     }
 
-    /// The window grows by 9/17 of a packet per RTT, like Reno's with beta = 0.7. The cubic
-    /// function has hardly grown after 5 ms.
+    /// The window grows by 9/17 of a packet per RTT, like Reno's with beta = 0.7. After 17 RTTs of
+    /// 5 ms, the cubic function has hardly grown.
     #[test]
     fn window_grows_like_reno_in_the_reno_friendly_region() {
         let mut cubic = avoiding();
@@ -355,7 +357,7 @@ mod tests {
         assert!((78_999..=79_000).contains(&cubic.cwnd), "{}", cubic.cwnd);
     }
 
-    /// If the clock did not stop, W(3.1 s) would be 99.4 packets.
+    /// If the clock did not stop, the cubic window after 3.1 s would be 99.4 packets.
     #[test]
     fn unused_window_does_not_grow() {
         let mut cubic = avoiding();

@@ -9,9 +9,10 @@
 //! acknowledgement, divided by the longer of their sending span and their arrival span. The
 //! receiver measures arrival times, so that delays on the return path have no effect.
 //!
-//! If records run out, every second record is dropped, and only every second packet gets a record.
+//! If the limit of records is reached, every second record is dropped, and from then on only every
+//! second packet gets a record.
 //!
-//! Source: draft-ietf-ccwg-bbr, delivery rate samples (before:
+//! Source: draft-ietf-ccwg-bbr, delivery rate samples (formerly
 //! draft-cheng-iccrg-delivery-rate-estimation).
 //!
 //! Invariant: records are in packet order, and their number is limited.
@@ -25,7 +26,7 @@ use crate::controller::RateSample;
 pub(crate) struct Record {
     number: u64,
     pub(crate) sent_at_ns: u64,
-    /// Send time of the packet most recently delivered when this packet was sent.
+    /// Send time of the packet that was the most recently delivered when this packet was sent.
     first_sent_at_ns: u64,
     /// Acknowledgement time of the most recently delivered packet.
     delivered_at_ns: u64,
@@ -34,7 +35,6 @@ pub(crate) struct Record {
     received_at_ns: Option<u64>,
     delivered_bytes: u64,
     lost_bytes: u64,
-    /// Bytes in flight, including this packet (`P.tx_in_flight`).
     in_flight_bytes: u64,
     pub(crate) sent_bytes: u64,
     is_app_limited: bool,
@@ -53,7 +53,8 @@ pub(crate) struct Deliveries {
     delivered_at_ns: u64,
     received_at_ns: Option<u64>,
     first_sent_at_ns: u64,
-    /// Count of delivered bytes up to which packets are app-limited (`C.app_limited`).
+    /// Delivered-byte count until which packets are app-limited (`C.app_limited`); 0 while sending
+    /// is not limited by the source.
     app_limited_until_bytes: u64,
 }
 
@@ -120,7 +121,8 @@ impl Deliveries {
         self.app_limited_until_bytes > 0
     }
 
-    /// Removes the records of packets below number `packets`; returns the last of them.
+    /// Removes the records of packets with numbers below `packets`; returns the last removed
+    /// record.
     pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
         let count = self.records.partition_point(|record| record.number < packets);
         let last = count.checked_sub(1).map(|last| self.records[last]);
@@ -132,7 +134,7 @@ impl Deliveries {
         last
     }
 
-    /// Handles an acknowledgement; `received_at_ns` is the last arrival time, by the receiver's
+    /// Handles an acknowledgement; `received_at_ns` is the last arrival time by the receiver's
     /// clock.
     pub(crate) fn acknowledged(
         &mut self,
@@ -156,7 +158,8 @@ impl Deliveries {
 
     fn sample(&self, record: &Record, now_ns: u64, received_at_ns: u64) -> RateSample {
         let sent_ns = record.sent_at_ns.saturating_sub(record.first_sent_at_ns);
-        // After an idle period, no earlier arrival time at the receiver is known.
+        // After an idle period, no earlier arrival time at the receiver is known: the sender's
+        // clock is used.
         let came_ns = match record.received_at_ns {
             Some(before_ns) => received_at_ns.saturating_sub(before_ns),
             None => now_ns.saturating_sub(record.delivered_at_ns),
@@ -182,9 +185,9 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// One packet is sent per millisecond, received after 10 ms and acknowledged after 20 ms; the
-    /// receiver's clock is 5 ms ahead. The first sample spans the round trip; later samples are 1
-    /// MB/s.
+    /// One packet of 1,000 bytes is sent per millisecond, received after 10 ms and acknowledged
+    /// after 20 ms; the receiver's clock is 5 ms ahead. The first sample covers a round trip with
+    /// one packet, 50,000 bytes/s; later samples show the full rate of 1 MB/s.
     #[test]
     fn sample_spans_deliveries_during_a_packets_flight() {
         let mut deliveries = Deliveries::new(64);

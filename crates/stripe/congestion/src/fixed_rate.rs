@@ -1,7 +1,7 @@
 //! Fixed-rate controller, for a known bandwidth.
 //!
-//! The window is 1.5 round trips' worth of data plus ten packets, which limits the queue if the
-//! path is slower than the rate.
+//! The window is the data of 1.5 round trips at the fixed rate, plus ten packets. It limits the
+//! queue if the path is slower than this rate.
 
 use crate::controller::{Acknowledged, Controller, Sent};
 use crate::units::carried;
@@ -28,8 +28,7 @@ impl Controller for FixedRate {
         self.least_round_trip_ns = acknowledged.least_round_trip_ns;
     }
 
-    /// Returns the window; before the first RTT sample, one second's worth of data plus ten
-    /// packets.
+    /// Returns the window; before the first RTT sample, the data of one second plus ten packets.
     fn window_bytes(&self) -> u64 {
         let span_ns = match self.least_round_trip_ns {
             0 => 1_000_000_000,
@@ -52,8 +51,8 @@ impl Controller for FixedRate {
 mod tests {
     use super::*;
 
-    /// The window is 30 ms at 1 MB/s plus ten packets; before the first RTT sample, one second at
-    /// this rate plus ten packets.
+    /// At 1 MB/s and an RTT of 20 ms, the window is 30,000 + 10 * 1,500 bytes. Before the first RTT
+    /// sample, it is 1,000,000 + 10 * 1,500 bytes.
     #[test]
     fn fixed_rate_window_is_one_and_a_half_rtts_and_ten_packets() {
         let mut controller = FixedRate::new(1_000_000, 1_500);

@@ -6,8 +6,8 @@
 //!        '---------------(RTT is lower again)-----------------'
 //! ```
 //!
-//! Source of algorithm and names: RFC 9406, section 4. Packets are paced, so that `L` is infinite,
-//! as section 4.3 permits.
+//! Source of algorithm and names: RFC 9406, section 4. Since packets are paced, the burst limit `L`
+//! is infinite, as section 4.3 permits.
 
 /// Limits of the RTT increase that ends slow start (`MIN_RTT_THRESH`, `MAX_RTT_THRESH`).
 const RTT_THRESH_NS: (u64, u64) = (4_000_000, 16_000_000);
@@ -20,7 +20,6 @@ const INFINITY: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// Conservative slow start, with `cssBaselineMinRtt`.
     Conservative {
         baseline_min_rtt_ns: u64,
         rounds: u32,
@@ -47,8 +46,8 @@ impl Default for Hystart {
 }
 
 impl Hystart {
-    /// Handles an RTT sample; `RttThresh` is 1/8 of the previous round's minimum, clamped to 4 to
-    /// 16 ms.
+    /// Handles an RTT sample. `RttThresh` is 1/8 of the previous round's minimum RTT, but at least
+    /// 4 ms and at most 16 ms.
     pub(crate) fn timed(&mut self, round_trip_ns: u64) {
         self.current_round_min_rtt_ns = self.current_round_min_rtt_ns.min(round_trip_ns);
         self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
@@ -95,15 +94,16 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Simulates a round; returns whether slow start was over before it.
+    /// Simulates a round of RTT samples; returns whether slow start was over before the round.
     fn round(hystart: &mut Hystart, milliseconds: u64, samples: u32) -> bool {
         let is_over = hystart.start_round();
         (0..samples).for_each(|_| hystart.timed(milliseconds * MILLISECOND));
         is_over
     }
 
-    /// One eighth of 40 ms is 5 ms, of 44 ms 5.5 ms, and of 49 ms 6.125 ms. RTTs of 44 and 49 ms
-    /// are therefore normal, and 56 ms starts conservative slow start.
+    /// The thresholds are 1/8 of 40, 44 and 49 ms: 5, 5.5 and 6.125 ms. The increases by 4 ms to 44
+    /// ms and by 5 ms to 49 ms stay below them; the increase by 7 ms to 56 ms starts conservative
+    /// slow start.
     #[test]
     fn five_conservative_rounds_end_slow_start() {
         let mut hystart = Hystart::default();
@@ -126,7 +126,8 @@ mod tests {
         assert_eq!(hystart.growth(4_000), 4_000);
     }
 
-    /// The threshold is 4 ms for an RTT of 8 ms, and 16 ms for 400 ms; seven samples are too few.
+    /// The threshold is 4 ms after an RTT of 8 ms, and 16 ms after an RTT of 400 ms. Seven samples
+    /// in a round are too few.
     #[test]
     fn rtt_threshold_is_4_to_16_ms() {
         for (before, after, samples, is_cautious) in [

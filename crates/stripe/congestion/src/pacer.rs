@@ -12,7 +12,7 @@ use crate::units::{carried, time_ns};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Maximum delay for which a late sender may compensate with a burst.
+    /// Maximum delay that a late sender may make up for with a burst.
     burst_ns: u64,
     next_ns: u64,
 }
@@ -26,7 +26,7 @@ impl Pacer {
         self.burst_ns = burst_ns;
     }
 
-    /// Records a sent packet; without a rate, pacing is unlimited.
+    /// Records a sent packet; pacing is unlimited without a rate.
     pub(crate) fn sent(&mut self, now_ns: u64, bytes: u64, bytes_per_second: Option<u64>) {
         let spent_ns = bytes_per_second.map_or(0, |pace| time_ns(bytes, pace));
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
@@ -47,8 +47,8 @@ impl Pacer {
         self.next_ns.saturating_add(self.burst_ns) < now_ns
     }
 
-    /// Returns the earliest send time of the next packet, ahead of its paced departure by the
-    /// burst.
+    /// Returns the earliest send time of the next packet: its paced departure time minus the burst
+    /// duration.
     pub(crate) const fn next_ns(&self) -> u64 {
         self.next_ns
     }
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!((pacer.next_ns(), pacer.burst_ns()), (8_000_000, 3_000_000));
     }
 
-    /// Half a millisecond of the burst remains: 500 bytes at 1 MB/s.
+    /// After a packet of 1,000 bytes at 1 MB/s, 0.5 ms of the 1.5 ms burst remain: 500 bytes.
     #[test]
     fn ready_bytes_are_the_rest_of_the_burst() {
         let mut pacer = Pacer::new(1_500_000);

@@ -22,7 +22,7 @@ use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
 use crate::units::{carried, rate, scaled, time_ns};
 
-/// Maximum time to send two packets, however low the rate.
+/// Maximum time in which two packets are sent, regardless of the pacing rate.
 const SLOWEST_NS: u64 = 1_000_000_000;
 
 /// Limits of pacing, window and packet records.
@@ -36,9 +36,9 @@ pub struct PathPlan {
     pub records: usize,
     /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
-    /// Validity of a minimum RTT.
+    /// Time for which a minimum RTT stays valid.
     pub least_span: Duration,
-    /// Maximum time during which unacknowledged packets may be assumed to arrive.
+    /// Maximum time since the last acknowledgement during which packets are assumed to arrive.
     pub kept: Duration,
 }
 
@@ -57,7 +57,7 @@ impl PathPlan {
     }
 }
 
-/// Maximum rate of a path.
+/// Limit on the rate of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateCap {
     /// Rate in bytes per second, including overhead.
@@ -133,7 +133,7 @@ impl Path {
         self.deliveries.rest();
     }
 
-    /// Restarts the counts with no data in flight; keeps the path's estimates.
+    /// Restarts the counts, with no data in flight; keeps the path's estimates.
     pub fn restart(&mut self) {
         (self.sent_packets, self.sent_bytes) = (0, 0);
         self.counted = Acknowledgement::default();
@@ -222,8 +222,8 @@ impl Path {
         };
     }
 
-    /// Returns the bytes to charge to the pacer for a packet: including overhead, scaled by the
-    /// ratio of pacing rate to cap.
+    /// Returns the bytes to charge to the pacer for a packet: its length plus overhead, scaled by
+    /// the ratio of pacing rate to cap.
     #[cold]
     fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
         let Some(pace) = self.pacing_rate_bytes_per_second else { return bytes };
@@ -236,24 +236,25 @@ impl Path {
         self.deliveries.lost_bytes
     }
 
-    /// Returns the maximum time during which packets may be assumed to arrive without
-    /// acknowledgement: the last interval between acknowledgements, at most the plan's limit and a
+    /// Returns the maximum time during which packets are assumed to arrive without an
+    /// acknowledgement: the last interval between acknowledgements, limited by the plan and by a
     /// quarter of the minimum RTT.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)
     }
 
-    /// Returns the bytes in flight, less the probable arrivals since the last acknowledgement,
-    /// because the window assumes that each packet is acknowledged.
+    /// Returns the bytes in flight, less the probable arrivals since the last acknowledgement. The
+    /// window assumes an acknowledgement for each packet, but the receiver may acknowledge several
+    /// together.
     fn likely_in_flight_bytes(&self, now_ns: u64) -> u64 {
         let kept_ns = now_ns.saturating_sub(self.acknowledged_at_ns).min(self.kept_ns_max());
         let kept_bytes = self.bytes_per_second().map_or(0, |rate| carried(rate, kept_ns));
         self.in_flight_bytes().saturating_sub(kept_bytes)
     }
 
-    /// Returns when the window has room for a packet of maximum length without a further
-    /// acknowledgement.
+    /// Returns when the window admits a packet of maximum length without a further acknowledgement;
+    /// `None` if it needs one.
     fn room_from_ns(&self) -> Option<u64> {
         let missing_bytes =
             (self.in_flight_bytes() + self.plan.longest_bytes).saturating_sub(self.window_bytes());
@@ -277,7 +278,7 @@ impl Path {
         Some(self.room_from_ns()?.max(self.pacer.next_ns()))
     }
 
-    /// Sets the burst in bytes, but at least the planned burst.
+    /// Sets the burst in bytes; the planned burst is the minimum.
     pub fn set_burst(&mut self, bytes: u64) {
         let least_ns = u64::try_from(self.plan.burst.as_nanos()).unwrap_or(u64::MAX);
         let turn_ns = self.pacing_rate_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
@@ -293,12 +294,12 @@ impl Path {
             && queued_ns > (4 * trip.variation_ns()).max(2 * self.pacer.burst_ns())
     }
 
-    /// Returns the time from which the pacer counts as idle.
+    /// Returns when the pacer becomes idle if no further packet is sent.
     pub const fn idle_from_ns(&self) -> u64 {
         self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
 
-    /// Returns the number of bytes after which sending must pause; the packet that reaches this
+    /// Returns the number of bytes after which sending must pause. The packet that reaches this
     /// number is the last.
     pub fn ready_bytes(&self, now_ns: u64) -> u64 {
         if !self.admits(now_ns) {
@@ -333,7 +334,7 @@ impl Path {
         self.pacer.sent(now_ns, paced_bytes, self.pacing_rate_bytes_per_second);
     }
 
-    /// Takes an RTT sample that was not measured on a data packet.
+    /// Handles an RTT sample from outside the acknowledgements of data packets.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
         self.ask_control();
@@ -389,13 +390,13 @@ impl Path {
     }
 
     /// Returns the newly received bytes: all newly accounted bytes if the receiver's count is
-    /// impossible. Late arrivals of packets counted as lost offset new losses.
+    /// impossible. Late arrivals of packets already counted as lost offset new losses.
     fn newly_came(&mut self, before: &Acknowledgement, newly_bytes: u64) -> u64 {
         let came = self.counted.received_bytes.checked_sub(before.received_bytes);
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
     }
 
-    /// Corrects the counts of sent packets and bytes, and accounts for all of them.
+    /// Corrects the counts of sent packets and bytes, and marks all of them as accounted for.
     pub fn set_sent(&mut self, packets: u64, bytes: u64) {
         (self.sent_packets, self.sent_bytes) = (packets, bytes);
         self.counted.accounted_packets = packets;
@@ -413,8 +414,8 @@ impl Path {
         self.deliveries.is_limited_by_source()
     }
 
-    /// Marks the path as app-limited if no packet was sent for longer than a burst. Time with a
-    /// full window does not count.
+    /// Marks the path as app-limited if neither the window nor pacing has prevented sending for
+    /// longer than the burst duration.
     pub fn see_idleness(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.deliveries.limit_by_source(self.in_flight_bytes());
@@ -433,7 +434,7 @@ impl Path {
         }
     }
 
-    /// Returns the time since which packets have used all available room.
+    /// Returns when the path last became busy after it had been idle.
     pub const fn busy_since_ns(&self) -> u64 {
         self.busy_since_ns
     }
@@ -443,8 +444,8 @@ impl Path {
         self.acknowledged_at_ns
     }
 
-    /// Drops the rate of a sample shorter than the minimum RTT, because its bytes arrived in a
-    /// burst.
+    /// Discards the rate of a sample whose interval is shorter than the minimum RTT, because its
+    /// bytes arrived in a burst.
     fn believed(&self, sample: RateSample) -> RateSample {
         if sample.interval_ns < self.round_trip.least_ns() {
             RateSample { interval_ns: 0, ..sample }

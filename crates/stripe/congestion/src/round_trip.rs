@@ -8,7 +8,7 @@
 //!
 //! The recent minimum counts as the RTT without queueing (BBR: Cardwell et al., ACM Queue 14(5),
 //! 2016); any excess is queueing or jitter. The mean difference between consecutive samples (RFC
-//! 3550, section 6.4.1) tells them apart: a queue sustained by a window keeps its length.
+//! 3550, section 6.4.1) distinguishes the two: a queue sustained by a full window keeps its length.
 //!
 //! Invariant: the minimum is at most the last sample, and not older than its validity.
 
@@ -86,7 +86,7 @@ mod tests {
         trip
     }
 
-    /// The expected variation is 1/16 of the difference of 80.
+    /// The expected variation, 5, is 1/16 of the difference between the samples, 80.
     #[test]
     fn rtt_samples_and_their_variation_are_smoothed() {
         let trip = after(&[(0, 80), (10, 160)]);
@@ -100,8 +100,8 @@ mod tests {
         assert_eq!(after(&samples).variation_ns(), 0);
     }
 
-    /// The minimum of 50 stays valid until the end of the next half span; halves start at 0, 500
-    /// and 1,000.
+    /// The minimum of 50 ns stays valid until the end of the next half span; half spans start at 0,
+    /// 500 and 1,000 ns.
     #[test]
     fn minimum_rtt_expires() {
         let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);

@@ -1,7 +1,7 @@
 //! Integer arithmetic on bytes, time spans and rates.
 
-/// Returns `value * factor / divisor`; saturates. The common case uses 64-bit division, which takes
-/// a tenth of the time.
+/// Returns `value * factor / divisor`; saturates. Products below 2^64 use 64-bit division, which is
+/// ten times as fast.
 pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     if let Some(product) = value.checked_mul(factor) {
         return product / divisor;
@@ -10,12 +10,12 @@ pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
-/// Returns the rate in bytes per second at which `bytes` take `span_ns`.
+/// Returns the rate in bytes per second that transfers `bytes` in `span_ns`.
 pub fn rate(bytes: u64, span_ns: u64) -> u64 {
     scaled(bytes, 1_000_000_000, span_ns.max(1))
 }
 
-/// Returns the number of bytes that a rate carries in a span.
+/// Returns the number of bytes transferred at a rate in a time span.
 pub fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
     scaled(bytes_per_second, span_ns, 1_000_000_000)
 }
@@ -25,12 +25,13 @@ pub fn percent_of(whole: u64, percent: u64) -> u64 {
     scaled(whole, percent, 100)
 }
 
-/// Returns the time in ns that a number of bytes takes at a rate.
+/// Returns the time in ns to transfer a number of bytes at a rate.
 pub fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     scaled(bytes, 1_000_000_000, bytes_per_second.max(1))
 }
 
-/// Returns the updated mean. The change is rounded up, so that the mean reaches a constant sample.
+/// Returns the moving mean after a sample of weight 1 / `share`. The change is rounded up, so that
+/// the mean reaches a constant sample.
 pub(crate) const fn smooth(mean: u64, sample: u64, share: u64) -> u64 {
     if sample >= mean {
         mean + (sample - mean).div_ceil(share)

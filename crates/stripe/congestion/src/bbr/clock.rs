@@ -1,4 +1,4 @@
-//! Common clock of interdependent paths: simultaneous probes cost only once.
+//! Common clock of interdependent paths, whose probes reduce throughput only once if they coincide.
 //!
 //! ```text
 //!   separate         \__/------------   together   \__/------------
@@ -7,13 +7,13 @@
 //!   slowest
 //! ```
 //!
-//! A path announces its next step and waits. If one path refills its pipe or probes the minimum
-//! RTT, all paths do. A bandwidth probe starts when all pipes are refilled, and ends when all paths
-//! have reached their limit or one path has excessive loss. Delivery rates during a probe are
-//! evaluated once per common round, because the scheduler may give a path a larger share in the
-//! meantime.
+//! A path announces its next step and waits for the other paths. If one path refills its pipe or
+//! probes the minimum RTT, all paths do so. A bandwidth probe starts when all pipes are refilled,
+//! and ends when all paths have reached their limit or one path has excessive loss. During a probe,
+//! the growth of the delivery rate is evaluated once per common round, because the scheduler may
+//! increase a path's share from round to round.
 //!
-//! Source: ours; the steps come from the draft.
+//! Source: ours; the steps are those of draft-ietf-ccwg-bbr.
 
 use super::{Bbr, State};
 use crate::{Acknowledged, Path};
@@ -28,9 +28,9 @@ pub(super) enum Step {
 }
 
 impl Bbr {
-    /// Returns whether a packet was queued for at least the delay that a probe would cause. The
-    /// packet's delivery rate is then the bandwidth of the path, even if other paths hold the path
-    /// back.
+    /// Returns whether the acknowledged packet was queued for at least the delay that a probe would
+    /// cause. Its delivery rate then equals the bandwidth of the path, even if other paths limit
+    /// the sending rate.
     pub(super) fn is_behind_a_queue(&self, acknowledged: &Acknowledged) -> bool {
         let least_ns = self.probe_rtt.min_rtt_ns.unwrap_or(u64::MAX);
         let queued_ns = self.parameters.probe_up_pacing_gain.of(least_ns);
@@ -85,7 +85,7 @@ impl Bbr {
 }
 
 /// Takes the step that is due on all paths of a common clock after an event on path `path_index`.
-/// Paths for which `is_in` returns false are not waited for.
+/// The step does not wait for paths that `is_in` excludes.
 pub fn keep_time(
     now_ns: u64,
     path_index: usize,

@@ -22,13 +22,14 @@ const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 pub struct BbrParameters {
     /// Loss rate per round trip above which losses count as congestion (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Maximum loss rate per round trip that leaves the short-term bounds unchanged; `None` for
-    /// zero, with which random losses accumulate from one probe to the next.
+    /// Maximum loss rate per round trip that leaves the short-term bounds unchanged. `None` stands
+    /// for zero, so that the effects of random losses accumulate until the next probe.
     pub short_term_threshold: Option<Thousandths>,
-    /// Minimum fraction kept when losses lower a bound (`Beta`).
+    /// Minimum fraction of its value that a bound keeps when losses lower it (`Beta`).
     pub beta: Thousandths,
-    /// Fraction of the long-term bound left to other flows between probes (`Headroom`). With a
-    /// queue of 0.1 BDP, utilisation is 0.85 * 1.1 = 0.935 for the draft's 0.15, and full for 0.05.
+    /// Fraction of the long-term bound left to other flows between probes (`Headroom`). If a queue
+    /// of 0.1 BDP fits the path, utilisation is (1 - 0.15) * 1.1 = 0.935 with the draft's value of
+    /// 0.15, and full with 0.05.
     pub headroom: Thousandths,
     /// Pacing gain of Startup (`StartupPacingGain`).
     pub startup_pacing_gain: Thousandths,
@@ -48,8 +49,8 @@ pub struct BbrParameters {
     pub pacing_margin: Thousandths,
     /// Number of acknowledgements with losses in a round that ends Startup (`StartupFullLossCnt`).
     pub startup_full_loss_count: u32,
-    /// Validity of the minimum RTT (`MinRTTFilterLen`), and interval between its probes
-    /// (`ProbeRTTInterval`).
+    /// Time for which the minimum RTT stays valid (`MinRTTFilterLen`), and interval between
+    /// ProbeRTT phases (`ProbeRTTInterval`).
     pub min_rtt_filter_ns: u64,
     /// Time spent at the reduced window in ProbeRTT (`ProbeRTTDuration`).
     pub probe_rtt_ns: u64,
@@ -69,11 +70,11 @@ pub struct BbrParameters {
     pub send_quantum_ns: u64,
     /// Maximum `send_quantum`.
     pub send_quantum_bytes_max: u64,
-    /// Number of packets that the receiver acknowledges together.
+    /// Number of packets per acknowledgement.
     pub acknowledged_packets: u64,
     /// Maximum acknowledgement delay at the receiver.
     pub acknowledgement_delay_ns: u64,
-    /// Whether paths change state together, by a common clock ([`keep_time`](crate::keep_time)).
+    /// Whether paths change state together, on a common clock ([`keep_time`](crate::keep_time)).
     pub shares_clock: bool,
     /// Seed for random waits.
     pub seed: u64,

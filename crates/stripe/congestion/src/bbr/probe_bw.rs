@@ -1,4 +1,5 @@
-//! ProbeBW: cycles through a lower rate, the estimated rate, a refill, and a higher rate.
+//! ProbeBW: cycles through a lower rate, the estimated rate, a refill of the pipe, and a higher
+//! rate.
 //!
 //! ```text
 //!   rate    .9          1           1        1.25
@@ -7,8 +8,9 @@
 //!           is empty    ^ 2 to 3 s  trip      or losses are excessive
 //! ```
 //!
-//! After a probe with excessive loss, the next probe is precautionary: it ends once that amount is
-//! in flight. If this succeeds, the following probe goes further.
+//! After a probe with excessive loss, the next probe is precautionary: it ends once the bytes in
+//! flight reach the bound set by that loss. If no excessive loss follows, the next probe starts
+//! immediately and goes further.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "ProbeBW".
 
@@ -127,8 +129,8 @@ impl Bbr {
         self.cycle.bw_probe_wait_ns = self.parameters.bw_probe_wait_ns.saturating_add(spread_ns);
     }
 
-    /// Returns whether the wait is over, or as many rounds have passed as Reno would need to refill
-    /// the pipe.
+    /// Returns whether the random wait is over, or the number of rounds has passed that Reno would
+    /// need to refill the pipe.
     fn is_time_to_probe_bw(&self) -> bool {
         let waited_ns = self.seen.now_ns.saturating_sub(self.cycle.stamp_ns);
         let reno_rounds = self.target_inflight() / self.longest_bytes;

@@ -24,10 +24,11 @@ pub(super) struct ProbeRtt {
     round_done: bool,
     pub(super) cwnd: u64,
     idle_restart: bool,
-    /// Validity of the minimum, in filter lengths: 2 while another path is in ProbeRTT, otherwise
-    /// 1.
+    /// Validity of the minimum RTT, in filter lengths: 2 while another path is in ProbeRTT,
+    /// otherwise 1.
     spans: u64,
-    /// Range of delivered byte counts for which ProbeRTT reduces the rate samples.
+    /// First and last delivered-byte count during ProbeRTT. Rate samples of packets sent in this
+    /// range are too low.
     limited: Option<(u64, u64)>,
 }
 
@@ -42,8 +43,8 @@ impl ProbeRtt {
 }
 
 impl Bbr {
-    /// Records whether another path is in ProbeRTT. The minimum then stays valid for two filter
-    /// lengths, since simultaneous probes would cost twice as much.
+    /// Records whether another path is in ProbeRTT. If so, the minimum RTT stays valid for two
+    /// filter lengths, because simultaneous probes would reduce throughput twice as much.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
@@ -100,7 +101,7 @@ impl Bbr {
         }
     }
 
-    /// Enters ProbeRTT. A path that follows other paths has not saved its window for the probe yet.
+    /// Enters ProbeRTT. A path that follows other paths has not set its window for the probe yet.
     pub(super) fn enter_probe_rtt(&mut self) {
         self.save_cwnd();
         if !self.probe_rtt.min_rtt_expired {

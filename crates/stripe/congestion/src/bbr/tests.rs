@@ -102,8 +102,8 @@ impl Trace {
     }
 }
 
-/// The pacing rate is 2.77 times the initial window of ten packets per millisecond, or per RTT once
-/// known.
+/// Before the first RTT sample, the pacing rate is 2.77 times the initial window of ten packets per
+/// millisecond; afterwards, 2.77 times this window per RTT.
 #[test]
 fn initial_pace_is_initial_window_per_millisecond() {
     let mut trace = Trace::new();
@@ -190,8 +190,8 @@ fn drain_ends_with_the_queue_or_after_three_rounds() {
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
 }
 
-/// With a BDP of 100 packets, the next probe follows after 63 rounds, counted from 0 or 1, because
-/// 1.26 s are less than 2 s. With a larger BDP, time decides.
+/// At an RTT of 20 ms, the limit of 63 rounds is reached first: after 1.26 s, less than the minimum
+/// wait of 2 s. The count starts at 0 or 1, at random.
 #[test]
 fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     let mut trace = Trace::cruising();
@@ -230,8 +230,8 @@ fn lossless_probe_ends_at_the_plateau() {
     assert_eq!(trace.bbr.bounds.inflight_longterm, INFINITY, "nothing was lost");
 }
 
-/// Three lost packets of 125 in flight exceed 0.02. The bound is the amount in flight before the
-/// last lost packet, plus the loss still allowed. CRUISE keeps 0.85 of the bound.
+/// The loss rate of 3 / 125 packets exceeds the threshold of 0.02. The bound is the amount in
+/// flight before the last lost packet, plus the loss still allowed. CRUISE keeps 0.85 of the bound.
 #[test]
 fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -247,8 +247,8 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwUp, "2 of 125 are below .02");
     trace.round(lossy);
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
-    // For the 124 packets before the third loss, 0.02 is 2.48 packets. With 2 lost, 0.48 / 0.98 of
-    // a packet is still allowed.
+    // Of the 124 packets before the third loss, a fraction of 0.02, or 2.48 packets, may be lost.
+    // Two are lost already, so that 0.48 / 0.98 = 0.489 of a packet is still allowed.
     assert_eq!(trace.bbr.bounds.inflight_longterm, 124_000 + 489);
     assert_eq!(trace.bbr.inflight_with_headroom(), 124_489 - 18_673);
     trace.round(Step { lost: 0, in_flight: 90_000, tx_in_flight: 90_000, ..lossy });
@@ -256,7 +256,7 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert!(trace.bbr.window_bytes() <= 124_489 - 18_673);
 }
 
-/// If a probe reaches the bound without loss, another probe follows immediately.
+/// If the precautionary probe reaches the bound without loss, another probe follows immediately.
 #[test]
 fn probe_after_a_loss_stops_at_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -296,7 +296,8 @@ fn losses_between_probes_set_the_short_term_bounds() {
         in_flight: 100_000,
         ..Step::default()
     };
-    // The first loss round includes the old rate; a new loss round starts every other round trip.
+    // The first loss round still includes the old rate. A new loss round starts every other round
+    // trip.
     (0..4).for_each(|_| trace.round(lossy));
     assert_eq!(trace.bbr.bounds.bw_shortterm, 4_000_000);
     assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
@@ -317,7 +318,7 @@ fn rtt_is_not_probed_while_the_minimum_is_observed() {
     }
 }
 
-/// The probe starts 10 s after the last minimum RTT, measured at 81 ms, and ends 200 ms after the
+/// The minimum RTT is last measured at 81 ms; the probe starts 10 s later. It ends 200 ms after the
 /// data in flight have fallen to half of the BDP.
 #[test]
 fn rtt_is_probed_after_ten_seconds_of_standing_queue() {
@@ -379,8 +380,8 @@ fn app_limited_samples_lower_no_estimate_and_end_no_cycle() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
 }
 
-/// The bound grows by 1, 2 and 4 packets per round trip: by one packet for each 118,000, 59,000 and
-/// 29,750 bytes acknowledged.
+/// In three successive round trips, the bound grows by 1, 2 and 4 packets: by one packet for every
+/// 118,000, 59,000 and 29,750 bytes acknowledged.
 #[test]
 fn probe_raises_the_long_term_bound_exponentially() {
     let mut trace = Trace::cruising();

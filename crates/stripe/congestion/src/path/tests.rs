@@ -10,7 +10,7 @@ fn assert_fresh(path: &mut Path) {
     assert_eq!(before, (path.window_bytes(), path.pacing_rate_bytes_per_second()));
 }
 
-/// At 1 MB/s and an RTT of 20 ms, the source is idle for 100 ms out of every 400 ms.
+/// The path carries 1 MB/s with an RTT of 20 ms; the source is idle for 100 ms of every 400 ms.
 #[test]
 fn cached_window_and_pace_equal_those_of_the_controller() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
@@ -42,7 +42,7 @@ fn cached_window_and_pace_equal_those_of_the_controller() {
     assert_eq!(path.pacing_rate_bytes_per_second(), Some(1_000_000_000));
 }
 
-/// Two packets of 1,000 bytes are sent per smoothed RTT: first 20 ms, then 22.5 ms.
+/// The minimum rate is two packets of 1,000 bytes per smoothed RTT of 20 ms, later 22.5 ms.
 #[test]
 fn minimum_pace_follows_the_rtt() {
     let control = Control::FixedRate(FixedRate::new(1, 1_000));
@@ -53,8 +53,9 @@ fn minimum_pace_follows_the_rtt() {
     assert_eq!(path.pacing_rate_bytes_per_second(), Some(88_888));
 }
 
-/// The window is 30 ms at 1 MB/s plus ten packets: 40 packets. With 40 in flight, one more fits
-/// into the millisecond of assumed arrivals; the next must wait for an acknowledgement.
+/// The window is 40 packets: 1.5 RTTs of 20 ms at 1 MB/s, plus ten packets. With 40 packets in
+/// flight, one more may be sent after 1 ms, in which one packet is assumed to arrive. The next
+/// packet must wait for an acknowledgement.
 #[test]
 fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
@@ -75,7 +76,8 @@ fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
 }
 
-/// With packets of 900 bytes and 100 bytes of overhead, 1 MB/s is one packet per millisecond.
+/// With 100 bytes of overhead per packet of 900 bytes, a cap of 1 MB/s permits one packet per
+/// millisecond.
 #[test]
 fn rate_cap_includes_packet_overhead() {
     let mut path =
