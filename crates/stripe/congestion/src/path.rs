@@ -22,7 +22,7 @@ use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
 use crate::units::{carried, rate, scaled, time_ns};
 
-/// Maximum time in which two packets are sent, regardless of the pacing rate.
+/// Maximum time to send two packets, regardless of the pacing rate.
 const SLOWEST_NS: u64 = 1_000_000_000;
 
 /// Limits of pacing, window and packet records.
@@ -36,7 +36,7 @@ pub struct PathPlan {
     pub records: usize,
     /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
-    /// Time for which a minimum RTT stays valid.
+    /// Validity period of a minimum RTT.
     pub least_span: Duration,
     /// Maximum time since the last acknowledgement during which packets are assumed to arrive.
     pub kept: Duration,

@@ -5,13 +5,13 @@
 //!   charge of a channel  = packet * packets + byte * bytes, modulo 2^32, as credits compare it
 //! ```
 //!
-//! A charge in bytes includes the buffer slot, so that short packets use no more memory than they
-//! are charged for.
+//! A charge in bytes includes the buffer slot, so that the memory of short packets never exceeds
+//! their charge.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
 //! 6.3, count cells of equal length; counting bytes is ours.
 
-/// Packet length assumed if the scheduler sets no limit: an Ethernet payload.
+/// Packet length assumed if the scheduler sets no limit: the payload of an Ethernet frame.
 pub(crate) const USUAL_BYTES: u32 = 1_500;
 
 /// Memory charge of a packet: a fixed part plus a part per byte.
@@ -28,8 +28,9 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Charge in bytes: the length plus 112. A 64-byte slot takes up to 80 bytes, because the buffer grows
-    /// by a quarter; the allocator adds at most 31.
+    /// Charge in bytes: the length plus 112. These cover a 64-byte buffer slot, up to 80 bytes with
+    /// the spare capacity of a buffer that grows by a quarter, and at most 31 bytes of allocator
+    /// overhead.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
     /// Charge in packets: 1 per packet, regardless of its length.

@@ -1,5 +1,5 @@
-//! Self-stabilisation tests: after any state is overwritten, exact order returns within a time
-//! limit.
+//! Self-stabilisation tests: after any part of the state is overwritten, exact packet order returns
+//! within a time limit.
 
 #[path = "../tests/protocol/pair.rs"]
 #[allow(
@@ -28,7 +28,7 @@ pub(crate) trait Corrupt {
 }
 
 /// Implements `Corrupt` for a struct by overwriting the listed fields. An `Option` listed after the
-/// semicolon stays `None` if it is `None`.
+/// semicolon is overwritten only if it is not `None`.
 macro_rules! corrupt {
     ($type:ident $(<$parameter:ident>)?: $($field:tt),+ $(; $($optional:ident),+)?) => {
         impl $(<$parameter>)? crate::corruption::Corrupt for $type $(<$parameter>)? {
@@ -204,8 +204,9 @@ proptest! {
         if of_receiver {
             pair.receiver.corrupt(&mut || random_word(&mut words));
         }
-        // Twice the sum of: receiver's wait 100 ms, 8 late markers 20 ms apart, reset wait 500 ms,
-        // two round trips, and 16 pauses of 100 ms between accepted reset requests.
+        // Twice the sum of the receiver's wait (100 ms), 8 late markers 20 ms apart, the reset wait
+        // (500 ms), two round trips, and 16 pauses of 100 ms between accepted reset requests (1,600
+        // ms).
         let bound = 2 * milliseconds(100 + 8 * 20 + 500 + 4 * u64::from(DELAY_MS_MAX) + 1_600);
         send_for(&mut pair, &mut words, bound);
         let last = pair.sent;

@@ -11,7 +11,7 @@ pub enum Discard {
     /// The channel index is out of range.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// The message names a channel other than the one on which it arrived.
+    /// The message arrived on another channel than the one it names.
     #[error("the message names another channel")]
     OtherChannel,
     /// The two ends disagree on the number of channels.
@@ -26,7 +26,7 @@ pub enum Discard {
     /// The reset names the present epoch, which has already started.
     #[error("the epoch of the reset has begun already")]
     RepeatedReset,
-    /// No message on the channel has named the present epoch yet.
+    /// The channel has not carried a message of the present epoch yet.
     #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
     /// The packet is empty or too long.

@@ -5,10 +5,10 @@ use thiserror::Error;
 /// Reason for refusing to send a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// A reset is not acknowledged yet.
+    /// The receiver has not acknowledged the last reset yet.
     #[error("a reset is in progress; retry once it is acknowledged")]
     Resetting,
-    /// In strict order, the receiver has granted too little credit.
+    /// In strict order, the credit for the channel is too small for the packet.
     #[error("channel {channel}: no credit; retry after the next report")]
     NoCredit {
         /// Channel whose turn it is.
@@ -164,11 +164,11 @@ pub enum OptionsError {
         channel and for copies, and at most {most}"
     )]
     BufferBytes {
-        /// Requested memory limit, in units of the charge.
+        /// Requested memory limit, in bytes or packets as the charge counts them.
         bytes: u64,
-        /// Minimum limit.
+        /// Minimum memory limit.
         least: u64,
-        /// Maximum limit.
+        /// Maximum memory limit.
         most: u64,
     },
     /// No channel exists at the start.
@@ -211,7 +211,7 @@ pub enum OptionsError {
         /// Requested number of packets.
         packets: usize,
     },
-    /// A number of rounds exceeds the range in which serial numbers compare.
+    /// A number of rounds is too large to be compared as serial numbers.
     #[error("far_rounds_max is {rounds}; it must be at most {rounds_max}")]
     FarRounds {
         /// Requested number of rounds.

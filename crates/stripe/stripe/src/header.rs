@@ -7,10 +7,10 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! Encryption can use the header as associated data, sent in clear, and as a nonce: within a
-//! session (an epoch), no end sends the same header twice. The content type distinguishes packets
-//! and copies, which share one number sequence, from messages, which have another. A new key is
-//! needed before numbers wrap at 2^32.
+//! Encryption can use the header as unencrypted associated data and as a nonce: within a session
+//! (an epoch), neither end sends the same header twice. Packets and copies on a channel share one
+//! sequence of numbers; message datagrams have another, distinguished by the content type. A new
+//! key is needed before the numbers wrap at 2^32.
 //!
 //! Source: ours, modelled on RFC 9001, sections 5.3 and 5.4.
 
@@ -44,8 +44,8 @@ pub struct Header {
     pub channel: u8,
     /// Low 16 bits of the epoch number.
     pub session: u16,
-    /// Sequence number on the channel, modulo 2^32. Packets and copies share one sequence; message
-    /// datagrams have another.
+    /// Sequence number on the channel, modulo 2^32: one sequence for packets and copies, another
+    /// for message datagrams.
     pub number: u32,
 }
 
@@ -102,7 +102,8 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// Returns the header of the next message datagram; `epoch` belongs to its first message.
+    /// Returns the header of the next message datagram; `epoch` is that of the datagram's first
+    /// message.
     pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
         let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];

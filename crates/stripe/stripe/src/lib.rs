@@ -22,11 +22,11 @@
 //! | any | [`SenderOptions::credits`] | no packet is lost for lack of memory, except on a channel that is removed |
 //! | any | any | bounded delay; both ends reset if an end requests it, restarts, or detects that the ends disagree |
 //!
-//! Each row is a test in `tests/guarantees`. In guaranteed order, a restarted receiver accepts only
-//! an epoch that starts later, because packets of a running epoch may already have been delivered.
-//! A restarted sender starts with a later epoch number, for example from a clock. Quasi-FIFO adds
-//! no bytes to a data packet; guaranteed order adds a twelve-byte [`Tag`]. Channels distinguish
-//! packets from [`Message`]s, for example by an Ethernet type, a port, or a [`Header`].
+//! `tests/guarantees` has a test for each row. In guaranteed order, a restarted receiver accepts
+//! only an epoch that starts later, because packets of a running epoch may already have been
+//! delivered. A restarted sender starts with a later epoch number, for example from a clock.
+//! Quasi-FIFO adds no bytes to a data packet; guaranteed order adds a twelve-byte [`Tag`]. Channels
+//! distinguish packets from [`Message`]s, for example by an Ethernet type, a port, or a [`Header`].
 //!
 //! `handle_*` methods take input, `poll_*` methods return output, and `now` never decreases. The
 //! caller polls until nothing is returned, after each `handle_*` and at the time from

@@ -7,7 +7,7 @@
 //!     Left    another channel was removed       LeftAcknowledged
 //! ```
 //!
-//! A marker contains the complete channel state and corrects any earlier error.
+//! A marker contains the complete channel state, and therefore corrects all earlier errors.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the reset procedure open.
 //! Epochs, reports, and all marker fields except the packet number are ours.
@@ -154,14 +154,14 @@ pub struct Departure {
 /// Negative acknowledgement, sent in the reverse direction of any channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nack {
-    /// Channel on which the packets were lost.
+    /// Channel that lost the packets.
     pub channel: u8,
     /// Channel sequence number of the first missing packet.
     pub first: u32,
     /// Number of consecutive missing packets, at least 1.
     pub count: u16,
-    /// Remaining time that the receiver waits for copies; 2^32 - 1 if longer, or if each arriving
-    /// copy extends the wait.
+    /// Remaining time that the receiver waits for copies; 2^32 - 1 if longer, or if each copy that
+    /// arrives extends the wait.
     pub left_ns: u32,
 }
 
@@ -171,7 +171,7 @@ pub struct Report {
     /// Credit limit: maximum cumulative memory charge of packets sent on the channel, modulo 2^32.
     pub limit_bytes: u32,
     /// Bit that flips whenever the credit limit falls. A marker with the new value confirms that no
-    /// packet above the limit will follow.
+    /// later packet exceeds the new limit.
     pub lowered: bool,
     /// Packets accounted for (received or lost), modulo 2^32.
     pub accounted_packets: u32,
@@ -183,17 +183,17 @@ pub struct Report {
     pub received_bytes: u64,
     /// Arrival time of the last packet, by the receiver's clock.
     pub received_at: Instant,
-    /// Round of the pending quantum change in the last marker; `None` without one.
+    /// Round of the pending quantum change in the last marker; `None` without a pending change.
     pub coming_from: Option<Round>,
-    /// `sent_at` of the last marker received.
+    /// Value of `sent_at` in the last marker received.
     pub echo: Instant,
     /// Time since the last marker arrived; 2^32 - 1 if longer.
     pub held_ns: u32,
     /// Time since the last accounted packet arrived; 2^32 - 1 if longer, or if that packet was
     /// lost.
     pub received_ago_ns: u32,
-    /// Length of the longest packet received since the last report and at least during the last 20
-    /// ms.
+    /// Length of the longest packet received since the last report or within the last 20 ms,
+    /// whichever period is longer.
     pub longest_bytes: u32,
 }
 

@@ -7,7 +7,7 @@ use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoun
 
 /// Causal round-based scheduler whose state can be restored from markers.
 ///
-/// A scheduler that is not causal does not compile:
+/// Schedulers that are not causal are rejected at compile time:
 ///
 /// ```compile_fail,E0277
 /// use gingham_fairq::{Randomised, VirtualClock};
@@ -77,8 +77,8 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
     }
 }
 
-/// Generalised round robin with packet numbers: a turn is a number of packets, regardless of their
-/// length.
+/// Generalised round robin with numbered packets: a turn is a number of packets, regardless of
+/// their length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketRounds<const CAPACITY: usize>(SurplusRoundRobin<CAPACITY>);
 

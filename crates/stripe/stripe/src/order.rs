@@ -11,7 +11,7 @@
 //! messages are released immediately.
 //!
 //! A reset to a past or the present epoch may be late or duplicated, or its sender may have lost
-//! its state. It is released if no packet or marker of the present epoch arrives for 250 ms.
+//! its state. The reset is released if no packet or marker of the present epoch arrives for 250 ms.
 //!
 //! Source: RFC 1990, section 4.1, except that losses are detected by timeout, because the channel
 //! reorders.
@@ -29,7 +29,8 @@ use crate::tag::ahead;
 use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsError, Tag};
 use window::Window;
 
-/// Consecutive late markers after which the expected sequence number is assumed to be wrong.
+/// Number of consecutive late markers after which the expected sequence number is assumed to be
+/// wrong.
 const LATE_IN_A_ROW_MAX: u32 = 4;
 
 /// Time after which the sender is assumed to have lost the present epoch; longer than the marker
@@ -41,13 +42,13 @@ const MARKERS_MAX: usize = 8;
 /// Limits of a channel's reorder buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderOptions {
-    /// Maximum time that a packet waits for earlier packets; must exceed the delay variation of the
-    /// channel.
+    /// Maximum time that a packet waits for earlier packets; must exceed the channel's delay
+    /// variation.
     pub wait: Duration,
     /// Size of the buffer, as a range of sequence numbers.
     pub packets_max: usize,
     /// Whether the wait adapts to the measured lateness: zero at first, then 1.25 times the
-    /// lateness of a packet. Packets that arrive after this wait are still released, for a receiver
+    /// lateness of a packet. Packets that arrive after this wait are still released, for receivers
     /// with retransmission.
     pub adapts: bool,
 }
@@ -101,7 +102,8 @@ pub struct ChannelOrder<P> {
     held: usize,
     /// Arrival time of the oldest held packet or marker; `None` until recomputed after a release.
     oldest: Option<Instant>,
-    /// Packet too far ahead for the ring; missing sequence numbers are skipped until it fits.
+    /// Packet too far ahead for the ring; missing sequence numbers are skipped until the packet
+    /// fits.
     far: Option<Held<P>>,
     markers: VecDeque<(Marker, Message, Instant)>,
     marked: Option<(u32, Instant)>,
@@ -109,7 +111,7 @@ pub struct ChannelOrder<P> {
     window: Window,
     late: Option<Held<P>>,
     urgent: Option<Message>,
-    /// Message that suggests a loss of state at the sender, with its arrival time.
+    /// Message that suggests a loss of state at the sender, with the message's arrival time.
     odd: Option<(Message, Instant)>,
     discards: Discards,
 }

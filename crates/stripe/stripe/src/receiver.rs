@@ -10,10 +10,10 @@
 //! ```
 //!
 //! A marker is processed once it reaches the head of its buffer. A late marker, for a turn that is
-//! over, cannot be caused by loss alone. The marker is applied: the channel is served until it has
-//! caught up, and the round never decreases. The receiver requests a reset after several late
-//! markers in a row on a channel, or after a marker too far from the round. Markers too far from
-//! the round are ignored.
+//! over, cannot be caused by loss alone. It is applied: the channel is served until it has caught
+//! up, and the round never decreases. The receiver requests a reset after several late markers in a
+//! row on a channel, or after a marker too far from the round. Markers too far from the round are
+//! ignored.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
 //! of late and far markers, and epochs are ours.
@@ -560,10 +560,10 @@ impl<S: Numbered, P> Receiver<S, P> {
 // Markers correct packet numbers, quanta and counts. Audits, late markers, or the sender's
 // detection of an unknown epoch reveal other faults, which cause a reset.
 //
-// Source: Varghese, "Self-stabilization by local checking and global reset", 1994. Options and
-// program are assumed to be intact.
+// Source: Varghese, "Self-stabilization by local checking and global reset", 1994. The options and
+// the program are assumed to be intact.
 
-/// Number of audits per `wait`.
+/// Number of audits in the time of one `wait`.
 const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {

@@ -76,8 +76,8 @@ impl<const CAPACITY: usize> Numbered for Rounds<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// Byte quanta give both channels equal byte shares; with packet quanta, one channel gets all
-    /// long packets (section 6.2).
+    /// Byte quanta give both channels equal shares of the bytes. With packet quanta, one channel
+    /// gets all long packets (section 6.2).
     #[test]
     fn byte_and_packet_rounds_differ_for_alternating_lengths() {
         let bytes = Rounds::<2>::Bytes(SurplusRoundRobin::new(1_000, &[1_000; 2]).unwrap());

@@ -4,11 +4,11 @@
 //! are also sent after `interval` without a marker, so that a loss is noticed even if no packet
 //! follows.
 //!
-//! A channel's id is its slot in the scheduler. When a channel is removed, a Left message announces
-//! this on all other channels, and packets in flight are retransmitted. A new channel in the slot
-//! continues its sequence numbers, so that late packets of the former channel are detected. If the
-//! last active channel is removed, it stays in the scheduler, without packets, until another
-//! channel becomes active.
+//! A channel's id is its slot in the scheduler. When a channel is removed, Left messages on all
+//! other channels announce the removal, and packets in flight are retransmitted. A new channel in
+//! the slot continues its sequence numbers, so that late packets of the former channel are
+//! detected. If the last active channel is removed, it stays in the scheduler, without packets,
+//! until another channel becomes active.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers,
 //! best at the start or end of a round). A channel with a new address forgets its measurements, as
@@ -102,9 +102,10 @@ pub struct Sender<S> {
 pub struct Transmit {
     /// Channel for the next packets.
     pub channel: usize,
-    /// Bytes after which to choose a channel again. The packet that reaches this limit is the last.
+    /// Number of bytes after which to choose a channel again. The packet that reaches this limit is
+    /// the last.
     pub bytes: u64,
-    /// Maximum packet length of this permission; longer packets may need another channel.
+    /// Maximum packet length for this permission; longer packets may need another channel.
     pub longest_bytes: u32,
 }
 
@@ -186,8 +187,8 @@ impl<S: Numbered> Sender<S> {
             && !(self.quarantine.has(channel) && self.is_left_out(channel, length_bytes))
     }
 
-    /// Returns whether a packet must avoid this quarantined channel because it fits another channel
-    /// of the same priority, even a busy one.
+    /// Returns whether a packet must avoid this quarantined channel, because the packet fits
+    /// another channel of the same priority, even a busy one.
     #[inline(never)]
     fn is_left_out(&self, channel: usize, length_bytes: u32) -> bool {
         let Some(paths) = &self.paths else { return false };
@@ -340,7 +341,7 @@ impl<S: Numbered> Sender<S> {
         Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes), longest_bytes })
     }
 
-    /// Returns the next message and its channel; send the message before any later packet.
+    /// Returns the next message and its channel. The message must be sent before any later packet.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.now = now;
         self.advance(now);
@@ -413,7 +414,7 @@ impl<S: Numbered> Sender<S> {
         paced.into_iter().chain(paths.poll_timeout()).min()
     }
 
-    /// Handles a message from the receiver, received in the reverse direction of a channel.
+    /// Handles a message received from the receiver in the reverse direction of a channel.
     pub fn handle_message(
         &mut self,
         now: Instant,
@@ -532,8 +533,8 @@ impl<S: Numbered> Sender<S> {
         match self.resets.poll(now) {
             Some(Due::Open) => self.open(now),
             Some(Due::Resets(acknowledged)) => {
-                // Channels marked as dead also get a reset, because no channel can be dead before
-                // its time for the acknowledgement is over.
+                // Channels marked as dead also get a reset: a channel can be dead only after its
+                // time for the acknowledgement is over, so that the mark must be corrupt.
                 self.markers.ask_only(self.presence.present() & !acknowledged);
             }
             None if self.is_open() => self.advance_open(now),
@@ -592,8 +593,8 @@ impl<S: Numbered> Sender<S> {
         pause.min(answered)
     }
 
-    /// Ends a rest if a marker is unanswered, so that a single lost marker does not make a channel
-    /// silent.
+    /// Ends a rest if a marker remains unanswered, so that a channel does not count as silent after
+    /// a single lost marker.
     fn wake_if_unanswered(&mut self, now: Instant) {
         let is_overdue =
             |channel: usize| self.schedule.is_in(channel) && self.presence.is_overdue(channel, now);
@@ -730,7 +731,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Deactivates a channel known to be lost, for instance with its interface, unless it is the
-    /// last active channel. The channel returns once it answers a probe. Returns whether the
+    /// last active channel. The channel returns once a probe is answered. Returns whether the
     /// channel is inactive.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
         let is_there = self.is_open() && self.is_there(channel);
@@ -771,8 +772,8 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Sets the target quanta, each of which applies once the receiver acknowledges it. A quantum
-    /// of 0 deactivates the channel, unless no other would remain active.
+    /// Sets the target quanta. Each quantum applies once the receiver acknowledges it. A quantum of
+    /// 0 deactivates the channel, unless no other channel would remain active.
     pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
         self.schedule.set_targets(quanta, self.presence.present())?;
         self.announce_targets();
@@ -792,14 +793,14 @@ impl<S: Numbered> Sender<S> {
         self.blocked = channels;
     }
 
-    /// Requests a marker on a channel with a new link, or a reset if one is under way.
+    /// Requests a marker on a channel with a new link, or a reset message during a reset.
     pub fn ask_channel(&mut self, channel: usize) {
         if self.is_there(channel) {
             self.markers.ask(1 << channel);
         }
     }
 
-    /// Sets a fixed, known rate at which a channel is paced.
+    /// Sets a fixed, known rate for pacing a channel.
     pub fn set_rate(&mut self, channel: usize, bytes_per_second: u64) {
         if let Some(paths) = &mut self.paths {
             paths.set_rate(channel, bytes_per_second);
@@ -814,15 +815,15 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Sets the priority of a channel in free order; 0 is the first. Packets use a channel only if
-    /// the channels of earlier priorities have been busy for long.
+    /// all channels of earlier priorities have been busy for long.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);
         }
     }
 
-    /// Handles the loss of all long packets: deactivates the channel until it passes them, or
-    /// probes the base size if no other channel is active.
+    /// Handles the loss of all long packets: deactivates the channel until it passes long packets,
+    /// or probes the base size if no other channel is active.
     fn lose_long(&mut self, channel: usize, now: Instant) {
         let lost_bytes = self.sizes.lost_bytes(channel);
         if self.lose(channel, now) {
@@ -864,8 +865,8 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Handles a frame that the socket of a channel refused as too long (`EMSGSIZE`). The size
-    /// search continues below that length, starting from the base size if such frames passed
+    /// Handles a frame that a channel's socket refused as too long (`EMSGSIZE`). The size search
+    /// continues below that length, starting from the base size if frames of this length passed
     /// before.
     pub fn handle_refused(
         &mut self,

@@ -9,9 +9,9 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! A gap in the channel sequence numbers reveals losses. A copy gets the next channel sequence
-//! number of the channel that carries it, keeps the pipe sequence number of the lost packet, and
-//! names that packet's channel (c) and channel sequence number. Like a marker, a copy carries the
+//! Gaps in the channel sequence numbers reveal losses. A copy gets the next channel sequence number
+//! of the channel that carries it, keeps the pipe sequence number of the lost packet, and names
+//! that packet's channel (c) and channel sequence number. Like a marker, a copy carries the
 //! sender's next pipe sequence number, encoded as the distance from its own, to prove earlier
 //! losses on the channel that carries it.
 //!
@@ -34,8 +34,8 @@ pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 /// Tag length of a copy: the maximum.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
-/// Width of the field for the distance from the lost packet to the next pipe sequence number at the
-/// time of the retransmission.
+/// Width in bits of the field for the distance from the lost packet to the next pipe sequence
+/// number when the copy is sent.
 const AHEAD_BITS: u32 = 26;
 const AHEAD_MAX: u32 = (1 << AHEAD_BITS) - 1;
 
@@ -57,7 +57,7 @@ pub struct Tag {
     pub channel_sequence: u32,
     /// Low 16 bits of the epoch number.
     pub session: u16,
-    /// Identification of the lost packet; only in copies.
+    /// Identification of the lost packet; `None` for a first transmission.
     pub repair_of: Option<RepairOf>,
 }
 

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-/// Time stamp in nanoseconds since an origin that the caller chooses, possibly a different one at
-/// each end. The range is 584 years.
+/// Time stamp in nanoseconds since an origin that the caller chooses; the origins of the two ends
+/// may differ. The range is 584 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 

@@ -49,8 +49,8 @@ pub struct BbrParameters {
     pub pacing_margin: Thousandths,
     /// Number of acknowledgements with losses in a round that ends Startup (`StartupFullLossCnt`).
     pub startup_full_loss_count: u32,
-    /// Time for which the minimum RTT stays valid (`MinRTTFilterLen`), and interval between
-    /// ProbeRTT phases (`ProbeRTTInterval`).
+    /// Validity period of the minimum RTT (`MinRTTFilterLen`), and interval between ProbeRTT phases
+    /// (`ProbeRTTInterval`).
     pub min_rtt_filter_ns: u64,
     /// Time spent at the reduced window in ProbeRTT (`ProbeRTTDuration`).
     pub probe_rtt_ns: u64,

@@ -54,8 +54,8 @@ fn minimum_pace_follows_the_rtt() {
 }
 
 /// The window is 40 packets: 1.5 RTTs of 20 ms at 1 MB/s, plus ten packets. With 40 packets in
-/// flight, one more may be sent after 1 ms, in which one packet is assumed to arrive. The next
-/// packet must wait for an acknowledgement.
+/// flight, one more may be sent after 1 ms, because one packet is then assumed to have arrived. The
+/// next packet must wait for an acknowledgement.
 #[test]
 fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };

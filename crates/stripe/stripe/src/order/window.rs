@@ -24,8 +24,8 @@ pub(super) struct Window {
     span: Duration,
     losses: u32,
     adapts: bool,
-    /// Times at which recently skipped sequence numbers were overtaken, indexed by number modulo
-    /// the length; empty unless `adapts` is set.
+    /// Times when recently skipped sequence numbers were overtaken, indexed by number modulo the
+    /// length; empty unless `adapts` is set.
     overtaken: Vec<Option<Instant>>,
 }
 
@@ -69,8 +69,8 @@ impl Window {
         self.losses = 0;
     }
 
-    /// Adapts the wait to a late packet, `passed` sequence numbers behind; returns whether the
-    /// packet may be new rather than a duplicate.
+    /// Adapts the wait to a late packet that is `passed` sequence numbers behind; returns whether
+    /// the packet may be new rather than a duplicate.
     pub(super) fn see_late(
         &mut self,
         now: Instant,

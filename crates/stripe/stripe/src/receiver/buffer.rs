@@ -17,11 +17,11 @@ enum Item<P> {
     Marker(Standing),
 }
 
-/// Capacity kept for reuse: more packets than arrive at 1 Gbit/s in 30 ms.
+/// Capacity kept for reuse, in items: more than the packets that arrive in 30 ms at 1 Gbit/s.
 const PLACES_KEPT: usize = 4_096;
 
-/// Makes room for one item. Capacity grows by a quarter or by 64 items, so that it exceeds the
-/// memory charge only slightly (see [`Charge::BYTES`]).
+/// Makes room for one item. Capacity grows by a quarter, but at least by 64 items, so that it
+/// exceeds the memory charge only slightly (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {
@@ -149,10 +149,10 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Corrects an inconsistent state. A wrong count that escapes this check is detected once fewer
-    /// packets are left.
+    /// Corrects an inconsistent state. A wrong count that passes this check is detected once the
+    /// buffer holds fewer packets.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
-        // A wrong count can let a marker reach the head, where it hides the packets behind it.
+        // A wrong count can let a marker reach the head and hide the packets behind it.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
         }

@@ -127,8 +127,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Starts delivery once the epoch has started on every channel, or the remaining channels were
-    /// silent for the wait: before a restart, this receiver may have delivered their packets.
+    /// Starts delivery once the epoch has started on every awaited channel, or the remaining
+    /// channels have been silent for the wait. Before a restart, this receiver may have delivered
+    /// their packets.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());
@@ -145,7 +146,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.silences += u64::from(channels.count_ones());
     }
 
-    /// Handles a message that is not a reset, sent after `sent_packets` packets on the channel. If
+    /// Handles a message other than a reset, sent after `sent_packets` packets on the channel. If
     /// the start of the epoch was missed and the count is not 0, this receiver may have delivered
     /// those packets before a restart.
     pub(super) fn see_begun(&mut self, channel: usize, sent_packets: u32) -> Result<(), Discard> {
@@ -261,8 +262,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         channels_where(self.buffers.len(), |channel| self.scheduler.standing(channel).is_in())
     }
 
-    /// Returns when the wait for packets on `channels` ends. It starts with the packet that has
-    /// waited longest, and leaves the sender time to detect a dead channel and retransmit.
+    /// Returns when the wait for packets on `channels` ends. The wait starts at the arrival of the
+    /// packet that has waited longest, and leaves the sender time to detect a dead channel and
+    /// retransmit.
     fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());

@@ -1,17 +1,17 @@
 //! Epochs at the receiving end, and messages to the sender about them.
 //!
 //! A reset to the present or an earlier epoch, or a marker of an earlier epoch, shows that the
-//! sender has restarted and lost its state, unless the channel has not named the present epoch yet:
-//! such a message may be older than the present epoch.
+//! sender has restarted and lost its state, unless the channel has not carried the present epoch
+//! yet: the message may then be older than this epoch.
 //!
 //! A receiver without an epoch that gets a marker has lost its state, or missed the start of the
-//! epoch. Accepting a reset to that epoch would admit copies of packets already delivered; only a
-//! later epoch is accepted.
+//! epoch. Accepting a reset to the marker's epoch could deliver packets again; only a later epoch
+//! is accepted.
 //!
-//! On a slow channel, such a reset may arrive before any marker. In guaranteed order, delivery
-//! starts only after the epoch has started on every awaited channel: with a reset, or with a marker
-//! that counts no earlier packets. Any other first message shows that the epoch was already
-//! running, and the receiver abandons it.
+//! On a slow channel, a reset to a running epoch may arrive before any marker. In guaranteed order,
+//! delivery starts only after the epoch has started on every awaited channel: with a reset, or with
+//! a marker that counts no earlier packets. Any other first message shows that the epoch was
+//! already running, and the receiver abandons it.
 //!
 //! Invariant: at most one request per received message, so that two ends cannot amplify each
 //! other's traffic.
@@ -24,25 +24,25 @@ const _: () = assert!(CHANNELS_MAX == ChannelSet::BITS as usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
-    /// Past epoch, or an epoch too far ahead for serial numbers to compare.
+    /// Past epoch, or an epoch too far ahead to be compared as a serial number.
     Earlier,
     Present,
-    /// Later epoch, or any epoch if there is no present one.
+    /// Later epoch, or any epoch while the receiver has none.
     Later,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     current: Option<Epoch>,
-    /// Epoch named by a marker while there was no present epoch; only later epochs are accepted.
+    /// Epoch of a marker received while the receiver had no epoch; only later epochs are accepted.
     forgotten: Option<Epoch>,
-    /// Channels on which a message has named the present epoch.
+    /// Channels that have carried a message of the present epoch.
     synchronised: ChannelSet,
-    /// Channels on which the start of the present epoch was received.
+    /// Channels that have carried the start of the present epoch.
     begun: ChannelSet,
     received: ChannelSet,
     acknowledge: ChannelSet,
-    /// Reset request: the channel that carries it, and the last epoch.
+    /// Reset request: the channel that carries it, and the last known epoch.
     request: Option<(usize, Epoch)>,
 }
 
@@ -126,9 +126,9 @@ impl Epochs {
         Ok(new)
     }
 
-    /// Compares the epoch with the present one; returns whether it is new. An earlier epoch
-    /// triggers a reset request, which names an epoch before the present one if the message may be
-    /// old.
+    /// Compares a message's epoch with the present one; returns whether it is new. An earlier epoch
+    /// triggers a reset request; if the message may be older than the present epoch, the request
+    /// names the epoch before the present one.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         let age = self.age(epoch);
         if age == Age::Earlier {

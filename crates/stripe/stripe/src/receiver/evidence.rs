@@ -39,7 +39,7 @@ pub(super) struct Confirmed<P> {
     shown: Vec<Shown>,
     pub(super) repair: Option<Repair<P>>,
     pub(super) has_begun: bool,
-    /// Channels whose markers name long-past sequence numbers, and the number of such markers in a
+    /// Channels whose markers name long-past sequence numbers, and the number of these markers in a
     /// row.
     pub(super) astray: (ChannelSet, u32),
 }
@@ -55,7 +55,7 @@ pub(super) struct Repair<P> {
 pub(super) enum Seen {
     Next,
     Missed,
-    /// Duplicate, or a packet that is no longer awaited.
+    /// Duplicate, or a packet that was already skipped.
     Repeated,
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Blocked {
     Unproven(ChannelSet),
     /// End of the wait for a retransmitted copy.
     Repair(Instant),
-    /// Next pipe sequence number that may not be lost.
+    /// Lowest pipe sequence number after the lost packets.
     Lost(u32),
 }
 
@@ -157,8 +157,8 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns the time within which the sender notices that these channels are silent and
-    /// announces their deactivation; zero if unknown, or without retransmission.
+    /// Returns the maximum time until the receiver learns from the sender that these silent
+    /// channels are deactivated; zero if unknown, or without retransmission.
     pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
         let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
         let silent = self.shown.iter().enumerate().filter(is_of);

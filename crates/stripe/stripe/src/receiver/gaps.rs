@@ -8,8 +8,8 @@
 //! The sender knows which two of 45 to 51 are missing; the receiver must only avoid skipping these
 //! numbers.
 //!
-//! Packets in flight on a deactivated channel are awaited while copies of such packets arrive,
-//! since the other channels may take long to carry them.
+//! Packets in flight on a deactivated channel are awaited while copies of these packets keep
+//! arriving, since the other channels may take long to carry them.
 //!
 //! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; losses beyond that are
 //! not requested; only a deactivation, a copy, or a further loss extends a wait.
@@ -23,7 +23,8 @@ const GAPS_MAX: usize = 256;
 
 const GAP_PACKETS: u32 = u64::BITS;
 
-/// Fraction (1/4) of the repetition interval within which losses are merged into one gap.
+/// Maximum time between losses that are merged into one gap, as a fraction (1/4) of the repetition
+/// interval.
 const CLOSE_SHARE: u32 = 4;
 
 /// Upper limit of the wait derived from round-trip times.
@@ -31,9 +32,10 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Timing of retransmission requests.
 ///
-/// The wait is at least 2.5 round trips of the slowest channel, which may carry the copy, up to 1
-/// s. A request is repeated after at least 1.25 round trips of the channel that lost the packet, up
-/// to 0.5 s. Markers carry the round-trip times.
+/// The receiver waits for 2.5 round trips of the slowest channel, which may carry the copy, but for
+/// at most 1 s, and at least for `wait`. It repeats a request after 1.25 round trips of the channel
+/// that lost the packet, but after at most 0.5 s, and at least after `again`. Markers carry the
+/// round-trip times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
     /// Minimum time to wait for a packet once its loss is proven.
@@ -83,7 +85,7 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
-    /// Round-trip time of the channel; 0 if unknown.
+    /// Round-trip time of the channel that lost the packets; 0 if unknown.
     pub(super) round_trip_ns: u32,
     /// Round-trip time of the slowest channel, which may carry the copy.
     pub(super) longest_ns: u32,
@@ -154,7 +156,7 @@ impl Gaps {
         self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
-    /// Extends the wait for missing packets of a deactivated channel; `round_trip_ns` belongs to
+    /// Extends the wait for missing packets of a deactivated channel; `round_trip_ns` is that of
     /// the slowest channel, which may carry the copies.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);
@@ -165,7 +167,7 @@ impl Gaps {
         }
     }
 
-    /// Handles a copy; returns whether its packet was missing. If its first channel was
+    /// Handles a copy; returns whether its packet was missing. If the packet's first channel was
     /// deactivated, the wait for all packets of deactivated channels restarts, because the sender
     /// is still retransmitting.
     pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
@@ -321,8 +323,9 @@ mod tests {
         assert_eq!(asked(&mut gaps, at(60)), Some(true));
     }
 
-    /// With a round trip of 270 ms, and 300 ms on the slowest channel, the wait is 750 ms, and the
-    /// repetition interval is 337.5 ms. A request carries the remaining wait.
+    /// With a round trip of 270 ms on the channel and of 300 ms on the slowest channel, the wait is
+    /// 2.5 * 300 = 750 ms, and the repetition interval is 1.25 * 270 = 337.5 ms. Requests carry the
+    /// remaining wait.
     #[test]
     fn waits_follow_the_rtt() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -355,7 +358,7 @@ mod tests {
         assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
     }
 
-    /// A loss of 130 packets across the wrap is split into gaps of 64, 64 and 2.
+    /// A loss of 130 packets across the wrap is split into gaps of 64, 64 and 2 packets.
     #[test]
     fn long_gaps_are_split_and_holes_requested_separately() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -369,8 +372,8 @@ mod tests {
         assert_eq!(asked, expected);
     }
 
-    /// Losses of alternate packets 2 ms apart form one gap. A loss 13 ms later, more than a quarter
-    /// of 50 ms, starts a new gap.
+    /// Losses of alternate packets 2 ms apart form one gap. A loss 13 ms later exceeds a quarter of
+    /// the 50 ms repetition interval, and starts a new gap.
     #[test]
     fn close_losses_form_one_gap() {
         let mut gaps = Gaps::new(RepairRequests::default());

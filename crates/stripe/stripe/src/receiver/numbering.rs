@@ -5,10 +5,10 @@
 //!   channel                0  1  2   ==>  2  1  0    ports 0 and 2 swap channels
 //! ```
 //!
-//! A port is the receiver's own index of a channel. Every message names the channel on which the
-//! sender put it. Until a message on a channel has named the present epoch, no packet received on
-//! it is kept, and its number can change. If a later message names another channel, both channels
-//! count as unknown until messages name them again.
+//! A port is the receiver's index of a channel. Every message carries the channel's number at the
+//! sender. Until a port has received a message of the present epoch, its packets are discarded, and
+//! its channel number can change. If a later message on the port names another channel, both
+//! channels count as unknown until messages name them again.
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996, both ends use the same channel numbers.
 //!
@@ -58,7 +58,7 @@ impl Numbering {
         (0..self.count).all(is_inverse)
     }
 
-    /// Adopts the channel number in the message if permitted; returns the channel, or `None` if the
+    /// Adopts the channel number in a message if permitted; returns the channel, or `None` if the
     /// maps are inconsistent.
     pub(super) fn adopt(
         &mut self,

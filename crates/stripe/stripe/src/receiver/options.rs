@@ -9,32 +9,34 @@ use crate::{Charge, Discards, OptionsError, Order};
 /// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// Maximum memory charge of undelivered packets, in units of `charge`. The minimum is one
-    /// packet of maximum length for each channel, plus one for retransmitted copies if enabled; the
-    /// maximum is 2^30.
+    /// Maximum memory charge of undelivered packets, in bytes or packets as `charge` counts them.
+    /// The minimum is one packet of maximum length for each channel, plus one for retransmitted
+    /// copies if enabled; the maximum is 2^30.
     pub buffer_bytes_max: u64,
-    /// Memory charge of a packet; must match the sender's if the sender uses credits.
+    /// Memory charge of a packet; must equal the sender's if the sender uses credits.
     pub charge: Charge,
-    /// Maximum wait for packets of other channels; must exceed their skew and the marker interval.
+    /// Maximum time that a packet waits for packets of other channels; must exceed the skew of the
+    /// channels and the marker interval.
     pub wait: Duration,
-    /// Consecutive late markers on a channel that trigger a reset request.
+    /// Number of consecutive late markers on a channel that triggers a reset request.
     pub late_in_a_row_max: u32,
-    /// Maximum distance of a marker from the present round, in rounds; a larger one triggers a
+    /// Maximum distance of a marker from the present round, in rounds; a larger distance triggers a
     /// reset request.
     pub far_rounds_max: u32,
     /// Reports between markers, required by the sender's credits and congestion windows.
     pub reports: Option<ReportPlan>,
-    /// Rule by which the sender chooses channels.
+    /// Rule for choosing channels at the sender.
     pub order: Order,
     /// Guaranteed order by sequence numbers, which requires tags before packets.
     pub guaranteed: Option<Guarantee>,
 }
 
 impl ReceiverOptions {
-    /// Upper limit of `far_rounds_max`: half of the serial number range.
+    /// Upper limit of `far_rounds_max`: half of 2^31, the distance up to which serial numbers
+    /// compare.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
-    /// Upper limit of `buffer_bytes_max`: half of the serial number range.
+    /// Upper limit of `buffer_bytes_max`, for the same reason.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
     pub(super) fn users(&self, channels: usize) -> u64 {
@@ -89,9 +91,9 @@ impl ReceiverOptions {
 }
 
 impl Default for ReceiverOptions {
-    /// Limits memory to 64 MiB: half a second at 1 Gbit/s, for a round trip of 300 ms plus the
-    /// default wait of 200 ms. Requests a reset after 8 late markers, or after a marker more than
-    /// 1,000,000 rounds away.
+    /// Limits memory to 64 MiB, the data of half a second at 1 Gbit/s: a round trip of 300 ms plus
+    /// the default wait of 200 ms. Requests a reset after 8 late markers, or after a marker more
+    /// than 1,000,000 rounds away.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,

@@ -24,17 +24,17 @@
 //! SIGCOMM 1994); dynamic right-sizing (Fisk and Feng, LANL 2001): twice the data read in a round
 //! trip, as in Linux.
 //!
-//! Invariants: the charge held is at most the cap; a user's reserve is always available; a
-//! channel's grant has room, unless the channel was deactivated, or the cap is below the charge of
-//! the packets sent before the first report.
+//! Invariants: the charge held is at most the cap; a user's reserve is always available; a packet
+//! within its channel's grant finds room, unless the channel was deactivated, or the cap is below
+//! the charge of the packets sent before the first report.
 
 use super::buffer::Buffer;
 use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// Smallest reduction of a limit as a fraction of the wanted memory (1/4), so that the limit does
-/// not change with every packet (ours).
+/// Smallest reduction of a limit, as a fraction of the wanted memory (1/4): the limit must not
+/// change with every packet (ours).
 const FALL_SHARE: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +48,13 @@ struct Grant {
     need: Need,
 }
 
-/// Recent memory need of a channel, in units of the charge.
+/// Recent memory need of a channel, as a memory charge.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
     since: Instant,
-    /// Charge delivered up to `since`, modulo 2^32.
+    /// Charge of packets delivered up to `since`, modulo 2^32.
     given: u32,
-    /// Maximum charge waiting for earlier packets in the present span.
+    /// Maximum charge of packets waiting for earlier packets in the present span.
     waited: u64,
     last: u64,
 }
@@ -110,7 +110,7 @@ pub(super) struct Pool {
     reserve: u64,
     longest: u32,
     knows_longest: bool,
-    /// Packet count below which a channel is certainly within its reserve.
+    /// Packet count below which a channel is always within its reserve.
     places: usize,
     /// Charge of undelivered packets from an epoch that has ended.
     flushed: u64,
@@ -167,7 +167,7 @@ impl Pool {
         self.flushed = flushed;
         let places = self.reserve / u64::from(self.longest);
         // Every packet is checked if the maximum length is unknown, or packets of an ended epoch
-        // are left.
+        // remain.
         let are_sure = self.knows_longest && flushed == 0;
         self.places = if are_sure { usize::try_from(places).unwrap_or(usize::MAX) } else { 0 };
     }

@@ -13,7 +13,7 @@
 //! Like a marker, a Left message takes effect after the packets buffered before it.
 //!
 //! Source: ours, based on theorem 5.1 of Adiseshu, Parulkar and Varghese 1996: an inactive channel
-//! equals one that loses all packets.
+//! is equivalent to a channel that loses all packets.
 //!
 //! Invariants: a marker sent before a deactivation does not reactivate the channel; a repeated Left
 //! does not undo a later marker.
@@ -26,12 +26,12 @@ use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_chann
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     out: ChannelSet,
-    /// For each inactive channel, a round without its packets.
+    /// For each inactive channel, the first round without its packets.
     since: Vec<Round>,
-    /// For each channel, the first round of its activity, according to the newest marker.
+    /// For each channel, its first active round according to the newest marker.
     in_from: Vec<Round>,
-    /// For each channel, the arrival time of the first of the consecutive markers that are older
-    /// than its deactivation.
+    /// For each channel, the arrival time of the first in a row of markers older than the channel's
+    /// deactivation.
     stale_since: Vec<Option<Instant>>,
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
@@ -60,7 +60,7 @@ impl Presence {
     }
 
     /// Handles a marker. Fails if the marker is older than the channel's deactivation; the error is
-    /// the arrival time of the first such marker in a row.
+    /// the arrival time of the first in a row of these markers.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,

@@ -10,7 +10,7 @@ use super::buffer::make_place;
 use super::gaps::Gaps;
 use crate::tag::ahead;
 
-/// Maximum number of entries per channel: about 0.1 s of 1,400-byte packets at 100 Mbit/s.
+/// Maximum number of entries per channel: 1,400-byte packets of about 0.1 s at 100 Mbit/s.
 const REPLACED_MAX: usize = 1_024;
 
 /// Channel sequence numbers of the first transmissions, for each channel.
@@ -34,7 +34,8 @@ impl Replaced {
         numbers.insert(place, channel_sequence);
     }
 
-    /// Removes packets with copies from the gaps: numbers from `first` to `next`, exclusive.
+    /// Removes packets whose copies have arrived from the gaps: numbers from `first` to `next`,
+    /// exclusive.
     pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
         let numbers = &mut self.0[usize::from(channel)];
         let over = numbers.partition_point(|number| ahead(*number, next) < 0);
@@ -69,7 +70,8 @@ mod tests {
         nacks.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
-    /// The gap is 7 to 9: packet 5 was passed, 8 has a copy, and 12 can still arrive.
+    /// The gap covers packets 7 to 9. Packet 5 was passed, packet 8 has a copy, and packet 12 can
+    /// still arrive.
     #[test]
     fn passed_numbers_are_forgotten_and_replaced_ones_not_missing() {
         let mut replaced = Replaced::new(2);

@@ -6,8 +6,8 @@
 //!   limit                 |<-------------------------------------------------------->| + credit
 //! ```
 //!
-//! Packets counted by the last marker of a channel are no longer in flight. Counting from there
-//! corrects the credit and the bytes in flight after losses (FCVC of Kung and Chapman, with the
+//! Packets counted by the last marker of a channel have arrived or are lost. Its counts therefore
+//! correct the credit and the bytes in flight after losses (FCVC of Kung and Chapman, with the
 //! marker as the credit check).
 //!
 //! A report is due after each marker. With a [`ReportPlan`], a report is also due after several
@@ -47,8 +47,8 @@ impl ReportPlan {
     }
 }
 
-/// Number of packets after which a report is due. TCP acknowledges every two segments, with half
-/// the length of a report (RFC 9293, section 3.8.6.3).
+/// Number of packets after which a report is due. TCP acknowledges every two segments (RFC 9293,
+/// section 3.8.6.3), but its acknowledgements are half as long as a report.
 const PACKETS: u32 = 4;
 
 /// Minimum time between two reports on a channel, which limits the sender's bursts. With 1 ms,
@@ -57,21 +57,21 @@ const PACKETS: u32 = 4;
 /// throughput by a tenth.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Time for which reports repeat the longest packet length, so that it survives the loss of a
+/// Minimum time that reports repeat the longest packet length, so that it survives the loss of a
 /// report.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
     report: Report,
-    /// Arrival time of the last marker; no report is sent before the first.
+    /// Arrival time of the last marker; reports start with the first marker.
     marker_at: Option<Instant>,
     round_trip_ns: u32,
     unreported_packets: u32,
     reported_at: Instant,
     report_at: Option<Instant>,
     is_last_lost: bool,
-    /// Longest packet since `longest_since`, and in the span before.
+    /// Longest packet length since `longest_since`, and in the span before.
     longest_bytes: [u32; 2],
     longest_since: Instant,
 }
@@ -139,7 +139,7 @@ impl Reports {
         }
     }
 
-    /// Schedules a report within a time, but not before the pause after the last report ends.
+    /// Schedules a report within a time limit, but not before the pause after the last report ends.
     fn report_by(&mut self, now: Instant, channel: usize, within: Duration) {
         let arrivals = &mut self.channels[channel];
         if self.plan.is_none() || arrivals.marker_at.is_none() {
@@ -151,8 +151,8 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
-    /// Makes a scheduled report due immediately if half of the packets have arrived and half of the
-    /// pause has passed.
+    /// Makes a scheduled report due immediately if half of `PACKETS` and half of the pause have
+    /// passed.
     pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
         let arrivals = &self.channels[channel];
         let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;
@@ -277,7 +277,7 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// A report can be hastened after half a millisecond and two packets.
+    /// A report can be hastened after half of the 1 ms pause and two packets.
     #[test]
     fn report_joins_a_due_one_at_half_of_its_threshold() {
         let at = |us: u64| Instant::from_nanoseconds(us * 1_000);

@@ -5,12 +5,12 @@
 /// The class does not affect the delivery order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// The channel with the earliest expected delivery, among those of the first priority with
-    /// room.
+    /// The packet uses the channel with the earliest expected delivery, among those of the first
+    /// priority with room.
     #[default]
     Spread,
-    /// The channel with the shortest minimum round-trip time. The packet waits for this channel if
-    /// the pacing rate permits a packet soon, or while reports keep arriving.
+    /// The packet uses the channel with the shortest minimum round-trip time. It waits for this
+    /// channel if the pacing rate permits a packet soon, or while reports keep arriving.
     Fastest,
     /// Like `Spread`, with a copy on another channel. Copies require [`SenderOptions::repair`].
     ///

@@ -12,7 +12,8 @@ pub enum Order {
     /// The scheduler alone chooses the channel, with or without tags.
     #[default]
     Strict,
-    /// The channel with room and the earliest expected delivery is chosen; tags restore the order.
+    /// The channel with the earliest expected delivery is chosen among those with room; tags
+    /// restore the order.
     Free,
 }
 
@@ -23,13 +24,14 @@ pub struct BbrPlan {
     pub loss_threshold: Thousandths,
     /// Fraction of the congestion window left free for other flows between two probes (`Headroom`).
     pub headroom: Thousandths,
-    /// Seed for random waits, from which each channel derives its own seed.
+    /// Seed for random waits; each channel derives a separate seed from it.
     pub seed: u64,
 }
 
 impl Default for BbrPlan {
-    /// Uses a headroom of 0.1. With queues of 1/13 to 1/2 of the bandwidth-delay product,
-    /// throughput is 0.946 to 0.976 of the link rate, against 0.906 to 0.940 with the draft's 0.15.
+    /// Uses a headroom of 0.1. If the network queues 1/13 to 1/2 of the bandwidth-delay product,
+    /// throughput is 0.946 to 0.976 of the link rate, against 0.906 to 0.940 with the draft's
+    /// headroom of 0.15.
     fn default() -> Self {
         let BbrParameters { loss_threshold, seed, .. } = BbrParameters::default();
         Self { loss_threshold, headroom: Thousandths(100), seed }
@@ -100,8 +102,8 @@ impl Flight {
 /// Adaptation of quanta to channel rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePlan {
-    /// Duration of a round, which limits bursts. Rounds are longer if the slowest channel needs
-    /// more time for a packet of maximum length.
+    /// Minimum duration of a round, which determines the length of bursts. Rounds are longer if the
+    /// slowest channel needs more time for a packet of maximum length.
     pub round: Duration,
     /// Maximum quantum.
     pub quantum_bytes_max: u32,

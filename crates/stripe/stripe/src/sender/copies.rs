@@ -137,8 +137,8 @@ impl<S: Numbered> Sender<S> {
         repairs.handle_nack(now, nack, waited_ns, is_in_flight)
     }
 
-    /// Returns the channel with the earliest delivery among those with room. Earlier priorities are
-    /// preferred; lossy channels and `avoided` are used only if there is no other.
+    /// Returns the channel with room and the earliest delivery. Earlier priorities are preferred;
+    /// lossy channels and `avoided` are the last resort.
     fn fastest(&self, now: Instant, avoided: Option<usize>, length_bytes: u32) -> Option<usize> {
         let repairs = self.repairs.as_ref()?;
         let is_in =

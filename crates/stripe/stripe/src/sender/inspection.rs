@@ -50,7 +50,7 @@ impl<S: Numbered> Sender<S> {
         self.presence.is_present(id)
     }
 
-    /// Returns whether a channel is inactive because it did not answer.
+    /// Returns whether a channel is inactive because the receiver did not respond on it.
     pub fn is_dead(&self, channel: usize) -> bool {
         self.presence.is(channel, Life::Dead)
     }
@@ -60,7 +60,8 @@ impl<S: Numbered> Sender<S> {
         self.quarantine.has(channel)
     }
 
-    /// Returns whether the sender has been idle for so long that no packet will be requested again.
+    /// Returns whether the sender has been idle for so long that no more packets can be requested
+    /// again.
     pub fn is_at_rest(&self) -> bool {
         self.markers.is_at_rest(self.sending.gone())
     }
@@ -101,7 +102,7 @@ impl<S: Numbered> Sender<S> {
         self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
     }
 
-    /// Returns the maximum, over the active channels, of the minimum round-trip time.
+    /// Returns the longest of the active channels' minimum round-trip times.
     pub fn round_trip_least(&self) -> Option<Duration> {
         let is_left_out =
             |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
@@ -115,7 +116,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Returns the maximum length of packets that fit every active channel, in bytes. In free
-    /// order, longer packets use only the channels that pass them.
+    /// order, longer packets use only the channels that they fit.
     pub fn longest_bytes(&self) -> u32 {
         self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
     }
@@ -132,8 +133,8 @@ impl<S: Numbered> Sender<S> {
         self.sizes.size(channel, self.scheduler().longest_bytes())
     }
 
-    /// Returns whether a packet fits some active channel; in strict order, the channel whose turn
-    /// it is.
+    /// Returns whether a packet fits an active channel; in strict order, the channel whose turn it
+    /// is.
     pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
         match self.options.order {
             Order::Free => self.sizes.fits_some(self.carrying(), length_bytes),
@@ -146,8 +147,8 @@ impl<S: Numbered> Sender<S> {
         self.sizes.may_fit(self.carrying(), length_bytes)
     }
 
-    /// Returns the length to which the last message on a channel is padded, if it is a size probe;
-    /// otherwise 0.
+    /// Returns the padded length of the last message on a channel if it is a size probe; otherwise
+    /// 0.
     pub fn padded_bytes(&self, channel: usize) -> usize {
         self.sizes.padded_bytes(channel)
     }

@@ -13,10 +13,10 @@ use crate::{ChannelSet, Charge, Discards, Numbered, OptionsError, first_channels
 pub struct MarkerPlan {
     /// Number of rounds between markers.
     pub every_rounds: u32,
-    /// Channel before whose turn the markers are sent.
+    /// Channel before whose turn markers are sent.
     pub before_channel: usize,
     /// Maximum time between markers until all packets are accounted for. With tags, a channel gets
-    /// at most four markers by time per round trip, but at least one within
+    /// at most four markers by time per round trip, but at least one per
     /// [`SenderOptions::silence`].
     pub interval: Duration,
     /// Maximum time between markers while the sender is idle.
@@ -33,7 +33,7 @@ pub struct SenderOptions {
     /// Time to wait for other channels after the first acknowledgement of a reset.
     pub reset_wait: Duration,
     /// Time without reports, in addition to two round trips, after which a channel is deactivated.
-    /// Credits and congestion control require it.
+    /// Credits and congestion control require this option.
     pub silence: Option<Duration>,
     /// Maximum interval between probes of an inactive channel.
     pub probe_interval_max: Duration,

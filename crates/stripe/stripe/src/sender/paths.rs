@@ -61,7 +61,7 @@ pub(super) struct Paths {
     caps: Vec<Option<RateCap>>,
     waiting: Option<Waiting>,
     shares: Option<Shares>,
-    /// End of the present round of all channels, used if quanta are constant.
+    /// End of the present round of all channels; used if quanta are constant.
     round_until_ns: u64,
     echoes: Vec<Option<Instant>>,
 }
@@ -96,8 +96,8 @@ impl Paths {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// Forgets the measurements of a dead channel, except a configured rate. Its former rate is
-    /// probed.
+    /// Forgets the measurements of a dead channel, except a configured rate. BBR still expects the
+    /// former bandwidth.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::FixedRate(_)) {
@@ -250,7 +250,7 @@ impl Paths {
     }
 
     /// In free order, lets only one channel at a time probe its minimum round-trip time, while the
-    /// others carry its load.
+    /// other channels carry its load.
     fn take_turns(&mut self, now_ns: u64, channel: usize) {
         if self.order == Order::Free {
             let mut others =

@@ -1,5 +1,5 @@
-//! Liveness of the channels: a silent channel is deactivated, and reactivated when it answers
-//! again.
+//! Liveness of the channels: a silent channel is deactivated, and reactivated once the receiver
+//! responds on it again.
 //!
 //! ```text
 //!                 no report for the silence plus two round trips,
@@ -36,12 +36,12 @@ const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// Permitted delay of a check, as a fraction of the silence (1/8); time beyond this does not count
-/// as silence.
+/// Permitted delay of a check, as a fraction of the silence limit (1/8). Time beyond this delay
+/// does not count as silence.
 const LATE_SHARE: u32 = 8;
 
-/// Maximum number of markers sent by time, or reports about them, in flight on a channel; equal to
-/// BBR's minimum window in packets.
+/// Maximum number of markers by time, or reports about them, in flight on a channel: BBR's minimum
+/// window in packets.
 const IN_FLIGHT: u32 = 4;
 
 /// State of a channel. Alive channels are active unless their target quantum is 0.
@@ -321,8 +321,8 @@ impl Presence {
         self.answer_by(channel, since).after(silence) <= now
     }
 
-    /// Returns whether a channel that still answers has recently lost all data, or all long
-    /// packets, for longer than the silence.
+    /// Returns whether a channel that still carries reports has recently lost all data, or all long
+    /// packets, for longer than the silence limit.
     pub(super) fn is_losing(&self, channel: usize, now: Instant, sizes: &Sizes) -> bool {
         let lost = sizes.losing_for(channel);
         let (Some(silence), Some((span, until))) = (self.silence, lost) else { return false };
@@ -333,8 +333,8 @@ impl Presence {
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
-    /// Returns the maximum time from the start of silence to the deactivation: an interval until
-    /// the next marker, the silence itself, and the delay of the check. Zero without silence
+    /// Returns the maximum time from the start of silence to the deactivation: the interval until
+    /// the next marker, the silence limit, and the delay of the check. Zero without silence
     /// detection.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
@@ -345,9 +345,9 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Returns the minimum time between two markers sent by time if this exceeds the marker
-    /// interval, otherwise zero. The result never exceeds the silence limit. Without tags, the
-    /// result is zero, because order is exact one marker after the last loss.
+    /// Returns the minimum time between two markers by time if it exceeds the marker interval,
+    /// otherwise zero; at most the silence limit. Without tags, the result is zero, because exact
+    /// order returns only with a marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);

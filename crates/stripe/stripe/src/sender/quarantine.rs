@@ -13,8 +13,8 @@
 //! Since delivery is in order, each lost packet blocks all later packets until its retransmission
 //! arrives, at least one round trip later. BBR still sends two packets per round trip on a lossy
 //! channel. Example: three lines of 30, 30 and 10 Mbit/s, with half of the packets lost on the
-//! third. A CUBIC flow reached only 0.86 of the rate that it reaches over the first two lines, and the
-//! receiver waited for the third line 74 % of the time.
+//! third. A CUBIC flow over all three reached only 0.86 of its rate over the first two lines, and
+//! the receiver waited for the third line 74 % of the time.
 //!
 //! A lost copy does not delay the pipe, because the packet itself uses another channel. Copies can
 //! therefore probe the lossy channel.
@@ -226,8 +226,9 @@ mod tests {
         })
     }
 
-    /// If 3/4 of the packets are lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; loss must
-    /// then stay heavy for four more reports.
+    /// If 3/4 of the packets are lost, the average loss rate after n reports is 3/4 * (1 -
+    /// (15/16)^n), which exceeds 1/3 at the tenth report. Loss must then stay heavy for four more
+    /// reports, or 40 ms.
     #[test]
     fn loss_of_three_quarters_is_heavy_and_of_an_eighth_is_not() {
         assert_eq!(reports_until_heavy(&[1]), Some(14));

@@ -31,8 +31,9 @@
 //!                       \--> copy of (0, 7) --> any other channel, like a retransmission
 //! ```
 //!
-//! The receiver delivers the first to arrive. The copy waits for room on another channel until a
-//! report accounts for the packet, which has then arrived or is requested.
+//! The receiver delivers the first of the two to arrive. The copy waits for room on another channel
+//! until a report accounts for the packet: by then, the packet has arrived or its retransmission is
+//! requested.
 //!
 //! Source: ours; the paper leaves retransmission to higher layers.
 //!
@@ -94,7 +95,7 @@ struct Sent {
     length_bytes: u32,
     tries: u8,
     queued: bool,
-    /// Whether the receiver has requested the first transmission itself, rather than a copy.
+    /// Whether the receiver has requested the first transmission of the packet, rather than a copy.
     is_missed: bool,
     role: Role,
     /// Place of the original if this is a copy; otherwise, place of the last copy.
@@ -147,8 +148,8 @@ impl Repairs {
         );
     }
 
-    /// Queues the requested packets, for which the receiver waits until `until`. If a packet's last
-    /// copy is still in flight, the channel of the copy will show whether it is lost.
+    /// Queues the requested packets, which the receiver awaits until `until`. If a packet's last
+    /// copy is still in flight, the channel of the copy will show whether the copy is lost.
     fn ask(
         &mut self,
         until: Instant,
@@ -164,8 +165,8 @@ impl Repairs {
                 break;
             }
             let asked = (channel, first.wrapping_add(number));
-            // A missing copy matters only if the packet itself was requested before; otherwise, the
-            // packet may have arrived first.
+            // A missing copy matters only if the packet was requested before; otherwise, its first
+            // transmission may have arrived.
             let copy = self.at(asked).filter(|sent| sent.is_copy());
             let (is_copy, lost) = (copy.is_some(), copy.map_or(asked, |copy| copy.other));
             let tries_max = self.plan.tries_max;
@@ -463,7 +464,6 @@ mod tests {
         }
     }
 
-    /// The packet was lost on channel 0, and its copy on channel 1.
     #[test]
     fn retransmission_avoids_the_channel_of_the_last_loss() {
         let mut repairs = repairs(4, 3);

@@ -25,7 +25,7 @@ enum State {
     Open,
     Resetting {
         acknowledged: ChannelSet,
-        /// Channels whose acknowledgement is awaited: those that were not dead before the reset.
+        /// Channels whose acknowledgement is awaited: those that were alive before the reset.
         awaited: ChannelSet,
         again_at: Instant,
         open_at: Instant,
@@ -104,8 +104,7 @@ impl Resets {
             _ => self.interval,
         };
         self.heeded = Some((now, pause));
-        // This sender may, before a restart, have sent packets in the epoch after the requested
-        // one.
+        // Before a restart, this sender may have sent packets in the epoch after the requested one.
         Ok(if self.epoch == epoch { epoch.next() } else { epoch.next().next() })
     }
 

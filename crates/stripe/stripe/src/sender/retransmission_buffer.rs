@@ -54,7 +54,7 @@ impl<P> RetransmissionBuffer<P> {
         self.ring = empty(self.most.min(FIRST));
     }
 
-    /// Returns the packet with this pipe sequence number; `None` if it is no longer stored.
+    /// Returns the packet with this pipe sequence number; `None` if it is not stored.
     pub fn get(&self, sequence: u32) -> Option<&P> {
         let kept = self.ring[self.place(sequence)].as_ref();
         kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)

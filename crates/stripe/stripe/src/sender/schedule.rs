@@ -14,8 +14,8 @@
 //! quantum of 0 means that the channel is inactive.
 //!
 //! In free order, rounds do not advance and only identify changes, which take effect once
-//! acknowledged. In strict order, the return of a channel is announced as many rounds ahead as
-//! recently passed during the time of an answer.
+//! acknowledged. In strict order, the return of a channel is announced ahead of time, by the number
+//! of rounds in a response time.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta constant.
 //!
@@ -73,8 +73,8 @@ impl Passing {
         }
     }
 
-    /// Returns 1.5 times the number of rounds expected within `answer`, at the rate since the start
-    /// of the previous interval.
+    /// Returns 1.5 times the number of rounds expected within `answer`, at the round rate since the
+    /// start of the previous interval.
     fn in_time(self, now: Instant, round: Round, answer: Duration) -> u32 {
         let since_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         let since = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
@@ -270,7 +270,8 @@ impl<S: Numbered> Schedule<S> {
         standing
     }
 
-    /// Announces changes: first for channels that stay or become active, then for deactivations.
+    /// Announces changes: first for channels that stay or become active, then for channels to be
+    /// deactivated.
     pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
         for goes in [false, true] {
             for channel in 0..self.targets.len() {
@@ -300,8 +301,8 @@ impl<S: Numbered> Schedule<S> {
         at.markers.ask(1 << channel);
     }
 
-    /// Returns how many rounds ahead to announce a change. For an inactive channel, this depends on
-    /// the time of an answer, because other channels carry its load.
+    /// Returns how many rounds ahead to announce a change. For an inactive channel, the response
+    /// time limits the number, because other channels carry its load.
     fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
         if self.is_in(channel) {
             return self.ahead_rounds;
@@ -339,7 +340,7 @@ impl<S: Numbered> Schedule<S> {
     }
 
     /// Postpones a change that was not acknowledged before its round. The change is announced
-    /// again, further ahead unless the answer was lost.
+    /// again, and further ahead unless the acknowledgement was lost.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let Announced { change, at: announced_at, first_sent_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {

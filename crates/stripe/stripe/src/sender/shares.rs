@@ -31,13 +31,13 @@ use super::units::{is_over, nanoseconds};
 /// bandwidth-delay product.
 const START_PERCENT: u64 = 200;
 /// Percentage of its known rate below which a channel falls short. The threshold lies between the
-/// pacing rate of a cruising channel, 99, and that of a probing channel held back by others, 81.
+/// pacing rates of a cruising channel, 99 %, and of a probing channel held back by others, 81 %.
 const NEARLY_PERCENT: u64 = 90;
-/// Percentage of the rate at the last plan from which a rate counts as growing.
+/// Percentage of its rate at the last plan that a rate must reach to count as growing.
 const GROWN_PERCENT: u64 = 125;
-/// Fraction of the measurement (1/4) for which the pipe must wait to count as held up.
+/// Fraction of the measurement (1/4) that the pipe must spend waiting to count as held up.
 const WAITED_SHARE: u64 = 4;
-/// Maximum factor by which a plan reduces a share, relative to the channel that gains most.
+/// Maximum reduction of a share by one plan, as a divisor relative to the channel that gains most.
 const LOSS_MAX: u64 = 4;
 const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Smallest relative change of a share that is applied (1/128).
@@ -50,11 +50,11 @@ const COUNT_MAX: u64 = 1 << 32;
 struct Seen {
     reports: u64,
     waited_ns: u64,
-    /// Time in which the channel could have sent while the pipe waited for another channel.
+    /// Time that the channel could have used for sending while the pipe waited for another channel.
     idle_ns: u64,
-    /// Time by which all packets sent before the last plan have arrived.
+    /// Time when all packets sent before the last plan are expected to have arrived.
     settled_at_ns: u64,
-    /// Report time in ns and bytes received, in the first and the last report.
+    /// Time in ns and bytes received, of the first and the last report.
     came: Option<((u64, u64), (u64, u64))>,
 }
 
@@ -175,7 +175,7 @@ impl Shares {
         }
     }
 
-    /// Restarts the measurement. It ends once earlier packets have arrived and two samples are
+    /// Restarts the measurement, which ends once earlier packets have arrived and two samples are
     /// taken.
     pub(super) fn restart_measurement(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
         let round_trips = self.channels.iter().enumerate().filter(|(_, one)| one.is_in());
@@ -238,7 +238,7 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// Limits reductions of targets, because a few plans must be able to restore a share.
+    /// Limits reductions of targets, so that a few plans can restore a share.
     fn bound_targets(&mut self) {
         let channels = &self.channels;
         // Target per byte of quantum, in hundredths.
@@ -251,8 +251,8 @@ impl Shares {
         }
     }
 
-    /// Sets the quanta for a round in which the slowest channel can send a packet of maximum
-    /// length.
+    /// Sets the quanta for a round that is long enough for a packet of maximum length on the
+    /// slowest channel.
     fn set_quanta(&mut self) {
         let slowest = self.targets.iter().copied().filter(|target| *target > 0).min().unwrap_or(1);
         let longest_ns = u64::from(self.longest_bytes).saturating_mul(1_000_000_000) / slowest;
@@ -299,8 +299,8 @@ mod tests {
         }
     }
 
-    /// Returns shares after one report on each channel; within 100 ms, the pipe waited `waits_ms`
-    /// for each channel.
+    /// Returns shares after one report on each channel. In the 100 ms before, the pipe waited for
+    /// each channel for the time in `waits_ms`.
     fn shares(quanta: &[u32], waits_ms: &[u64]) -> Shares {
         let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
         let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
     }
 
-    /// The second channel probes, and could have sent 1.25 times as much.
+    /// The second channel probes, and could have sent at 1.25 times its known rate.
     #[test]
     fn waiting_channel_gets_the_share_of_its_controller() {
         let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -349,8 +349,8 @@ mod tests {
         assert_eq!(plan(&mut other, &[found(1_000_000), starting]), Some(vec![1_000, 2_000]));
     }
 
-    /// A channel with a queue is at its capacity, as are two channels for which the pipe waits
-    /// alternately. A channel that gets less than its known rate is given that rate.
+    /// A channel with a queue is at its capacity, as are two channels that hold up the pipe
+    /// alternately. A channel that gets less than its known rate is given the known rate.
     #[test]
     fn share_above_the_known_rate_requires_a_cause() {
         let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };

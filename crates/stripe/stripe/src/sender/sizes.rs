@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A probe is a marker padded with zeros, acknowledged by the report that echoes it. The loss of a
-//! probe does not indicate congestion, and counts only once a later marker is answered.
+//! probe does not indicate congestion, and counts only once a report responds to a later marker.
 //!
 //! The size of the pipe is the minimum over the active channels; longer packets use only channels
 //! that pass them. In strict order, a channel whose size falls is inactive until it passes the
@@ -50,7 +50,7 @@ use search::Search;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// Whether a marker is needed, whose answer shows that only the probe was lost.
+    /// Whether a marker is needed, whose report shows that only the probe was lost.
     pub(super) asks: bool,
     /// Whether the base size does not pass, so that the channel must be deactivated.
     pub(super) fails: bool,
@@ -168,8 +168,8 @@ impl Sizes {
         self.next_at = Some(now);
     }
 
-    /// Returns the time for which a channel has lost all packets longer than those received, and
-    /// the send time of the last of these packets.
+    /// Returns how long a channel has lost all packets longer than those received, and when the
+    /// last of the lost packets was sent.
     pub(super) fn losing_for(&self, channel: usize) -> Option<(Duration, Instant)> {
         self.channels[channel].evidence.losing_for()
     }
@@ -190,7 +190,7 @@ impl Sizes {
     }
 
     /// Handles the return of a channel. A channel that was inactive because of its size has passed
-    /// a probe; any other channel starts a new search.
+    /// a probe; other channels start a new search.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];
@@ -334,8 +334,8 @@ impl Sizes {
         self.plan.is_some()
     }
 
-    /// Advances the search of a channel. `probe_takes` is the wait for an answer (`PROBE_TIMER`,
-    /// RFC 8899, section 5.1.1); `None` if the channel is inactive.
+    /// Advances the search of a channel. `probe_takes` is the maximum wait for a response
+    /// (`PROBE_TIMER`, RFC 8899, section 5.1.1); `None` if the channel is inactive.
     pub(super) fn check_channel(
         &mut self,
         now: Instant,
@@ -362,7 +362,7 @@ impl Sizes {
     }
 
     /// Returns the time stamp of a probe, which differs from a marker's to distinguish their
-    /// answers.
+    /// responses.
     pub(super) fn probe_at(now: Instant) -> Instant {
         now.after(Duration::from_nanos(1))
     }
@@ -374,8 +374,8 @@ impl Sizes {
         self.next_at = self.next_at.map(|at| at.min(until));
     }
 
-    /// Handles a size reported by the network. It is ignored unless it is below the channel's size
-    /// or the probe; otherwise, it is probed (RFC 8899, section 4.6). Returns whether it
+    /// Handles a size reported by the network. A size that is not below the channel's size or the
+    /// probe is ignored; any other size is probed (RFC 8899, section 4.6). Returns whether the size
     /// contradicts the channel's size.
     pub(super) fn handle_too_big(
         &mut self,
@@ -406,7 +406,7 @@ impl Sizes {
         self.channels[channel].confirm(frame_bytes.max(base_bytes), too_long_bytes);
     }
 
-    /// Handles a refused frame; returns whether such frames passed before. In that case, a channel
+    /// Handles a refused frame; returns whether frames of this size passed before. If so, a channel
     /// whose size cannot fall is deactivated.
     pub(super) fn handle_refused(
         &mut self,
@@ -421,7 +421,8 @@ impl Sizes {
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)
     }
 
-    /// Continues the search below a refused frame, from the base size if such frames passed before.
+    /// Continues the search below a refused frame, from the base size if frames of this size passed
+    /// before.
     pub(super) fn refuse(&mut self, now: Instant, channel: usize, frame_bytes: u32) {
         let plan = self.plan.as_ref().expect("only probed sizes are refused");
         self.channels[channel].refuse(now, frame_bytes, plan);

@@ -6,8 +6,8 @@ pub(super) fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Returns whether a wait is over; a remaining wait longer than `most_ns` was corrupted and counts
-/// as over.
+/// Returns whether a wait is over. A remaining wait above `most_ns` must be corrupt, and counts as
+/// over.
 pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
     now_ns >= until_ns || until_ns - now_ns > most_ns
 }

@@ -5,7 +5,7 @@ pub enum Wait {
     Absent,
     /// The receiver has not acknowledged the epoch yet.
     Resetting,
-    /// The receiver does not answer on the channel.
+    /// The receiver does not respond on the channel.
     Silent,
     /// Frames of the required size do not pass the channel.
     Size,

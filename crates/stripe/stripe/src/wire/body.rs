@@ -215,7 +215,7 @@ fn flags(is_coming: bool, lowered: bool) -> u16 {
     (u16::from(is_coming) * COMING) | (u16::from(lowered) * LOWERED)
 }
 
-/// Returns the field if its flag is set; otherwise the field must be zero.
+/// Returns the field if the "coming" flag is set; otherwise the field must be zero.
 fn if_there<T: Default + PartialEq>(flags: u16, field: T) -> Result<Option<T>, WireError> {
     if flags & COMING != 0 {
         Ok(Some(field))

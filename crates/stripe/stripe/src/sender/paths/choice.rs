@@ -26,7 +26,7 @@ use crate::sender::class::Class;
 const STANDING_NS_MIN: u64 = 5_000_000;
 const STANDING_NS_MAX: u64 = 100_000_000;
 
-/// Returns how long to wait for a busy channel: one round trip, which covers feedback and an
+/// Returns the maximum wait for a busy channel: one round trip, which covers feedback and an
 /// initial burst.
 fn patience_ns(path: &Path) -> u64 {
     path.round_trip().least_ns().clamp(STANDING_NS_MIN, STANDING_NS_MAX)
@@ -73,7 +73,8 @@ impl Paths {
         self.has_levels || class == Class::Fastest
     }
 
-    /// Returns the rank of a channel: the lowest is first; an unknown round-trip time ranks last.
+    /// Returns the rank of a channel. The lowest rank is first; an unknown round-trip time ranks
+    /// last.
     fn rank(&self, class: Class, channel: usize) -> u64 {
         match class {
             Class::Fastest => match self.channels[channel].round_trip().least_ns() {
@@ -120,7 +121,7 @@ impl Paths {
         if self.choose_anew(now_ns, class, &takes).is_some() {
             return None;
         }
-        // Times at which a channel gets room, or the wait for a busy channel ends.
+        // Times when a channel gets room, or the wait for a busy channel ends.
         let times = channels.flat_map(|channel| {
             let path = &self.channels[channel];
             let until_ns = self.awaited_until_ns(now_ns, class, channel);
@@ -137,8 +138,8 @@ mod tests {
     use super::*;
     use Class::{Fastest, Redundant, Spread};
 
-    /// With one-way delays of 5 and 20 ms and thirty packets in flight, the first channel delivers
-    /// a packet after 26 ms.
+    /// The one-way delays are 5 and 20 ms. At 1 MB/s, 30 packets in flight and the next packet take
+    /// 31 ms, so that the first channel would deliver it after 31 - 10 / 2 = 26 ms.
     #[test]
     fn packet_takes_the_channel_of_earliest_arrival() {
         let mut paths = paths(&[10, 40]);
@@ -178,7 +179,7 @@ mod tests {
         );
     }
 
-    /// With a constant backlog, packets wait for the cheap channel for its round trip of 20 ms.
+    /// With a constant backlog, packets wait for the cheap channel during its round trip of 20 ms.
     #[test]
     fn expensive_channel_is_used_after_one_rtt_of_backlog() {
         let mut paths = paths(&[20, 20]);

@@ -6,9 +6,10 @@
 //!              report: longest is 190
 //! ```
 //!
-//! Reports contain the longest length received recently. Longer packets are counted, and known to
-//! be lost once a report answers a later marker. The arrival of a longer packet restarts the count,
-//! so that random loss arouses suspicion only after sixteen losses in a row.
+//! Reports contain the longest packet length received recently. Longer packets are counted when
+//! sent, and count as lost once a report responds to a later marker. The arrival of a longer packet
+//! restarts the count, so that random loss is mistaken for a black hole only after sixteen losses
+//! in a row.
 //!
 //! Source: RFC 8899, section 4.3.
 
@@ -16,20 +17,21 @@ use core::time::Duration;
 
 use crate::{Instant, Report};
 
-/// Number of consecutive losses that are evidence; at a loss rate of 2/3, the probability of such a
-/// run is 1 in 700.
+/// Number of consecutive losses that indicate a black hole; at a random loss rate of 2/3, the
+/// probability of this many is 1 in 700.
 pub(super) const LOST_MIN: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
     /// Longest packet received since the count started.
     pub(super) passed_bytes: u32,
-    /// Number of longer packets sent since then.
+    /// Number of longer packets sent since the count started.
     pub(super) packets: u32,
     pub(super) longest_bytes: u32,
     pub(super) since: Option<Instant>,
     pub(super) last_at: Instant,
-    /// Time of a marker, number of longer packets before it, and time of the last of them.
+    /// Time of a marker, number of longer packets before the marker, and time of the last of these
+    /// packets.
     pub(super) marked: Option<(Instant, u32, Instant)>,
     /// Number of longer packets known to be lost.
     pub(super) lost: u32,
@@ -72,7 +74,7 @@ impl Evidence {
     pub(super) fn repair_state(&mut self, now: Instant, span_max: Duration) {
         self.since = self.since.map(|at| at.min(now));
         self.lost_until = self.lost_until.map(|at| at.min(now));
-        // Discards a marker from the future, or one that should have been answered by now.
+        // Discards a marker from the future, or one whose report is overdue.
         self.marked = self.marked.filter(|(at, ..)| *at <= now && now <= at.after(span_max));
     }
 }
@@ -106,7 +108,7 @@ mod tests {
 
     /// Only packets of 190 bytes arrive. The report at 12 ms restarts the count; packets of 1,500
     /// bytes, sent at 12 ms, 14 ms and so on, are lost. Four of them precede the marker at 19 ms.
-    /// After the answer, the next marker is sent at 49 ms; 19 lost packets precede it, up to 48 ms.
+    /// The next marker after its report is sent at 49 ms; 19 lost packets precede it, up to 48 ms.
     #[test]
     fn lost_long_packets_are_counted() {
         let mut evidence = Evidence::default();

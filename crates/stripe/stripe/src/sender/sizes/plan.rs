@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use crate::{MESSAGE_BYTES_MAX, OptionsError};
 
-/// Size interval at which the search ends: MTUs of links are multiples of four.
+/// Size interval that ends the search: MTUs of links are multiples of four.
 const STEP_BYTES: u32 = 4;
 
 /// Common MTUs: Ethernet; PPPoE (RFC 2516); WireGuard (1,500 less 80); a usual setting of tunnels;

@@ -13,9 +13,9 @@ pub(super) struct Search {
     pub(super) frame_bytes: u32,
     /// Smallest size known not to pass; initially above the maximum.
     pub(super) too_long_bytes: u32,
-    /// Size being probed; 0 if none is.
+    /// Size being probed; 0 without a probe.
     pub(super) probe_bytes: u32,
-    /// Time stamp of the probe under way; `None` without one.
+    /// Time stamp of the probe in flight; `None` without one.
     pub(super) sent_at: Option<Instant>,
     pub(super) until: Instant,
     pub(super) is_passed: bool,
@@ -63,7 +63,7 @@ impl Search {
         } else if frame_bytes > plan.base {
             self.confirm(plan.base, frame_bytes);
         } else {
-            // The present probe stays under way; its timer delays the next probe.
+            // The present probe stays in flight; its timer delays the next probe.
             (self.state, self.frame_bytes, self.probe_bytes) =
                 (SizeState::Error, plan.base, plan.base);
         }
@@ -83,7 +83,7 @@ impl Search {
         }
     }
 
-    /// Handles the failure of a size: three lost probes, or one lost probe in a black hole.
+    /// Handles the failure of a size: after three lost probes, or one lost probe in a black hole.
     pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
         self.is_unknown = false;
         let is_of_present = self.probe_bytes <= self.frame_bytes;
@@ -106,8 +106,8 @@ impl Search {
         }
     }
 
-    /// Returns whether consecutive packet losses and the lost probe of the present size rule out
-    /// chance.
+    /// Returns whether consecutive packet losses, together with a lost probe of the present size,
+    /// rule out chance.
     pub(super) fn is_in_black_hole(&self) -> bool {
         let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
