@@ -205,8 +205,6 @@ impl Bbr {
         self.round.next_delivered = self.seen.delivered_bytes;
     }
 
-    /// Updates the maximum delivery rate; app-limited samples count only if they are at least as
-    /// high.
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.seen.delivery_rate;
@@ -534,7 +532,6 @@ impl Bbr {
         }
     }
 
-    /// Sets the pacing rate, which only grows until the pipe is full.
     fn set_pacing_rate_with_gain(&mut self, gain: Thousandths) {
         let pacing_rate = self.parameters.pacing_margin.rest().of(gain.of(self.bw)).max(1);
         if self.full_pipe.full_bw_reached || pacing_rate > self.window.pacing_rate {
@@ -751,7 +748,6 @@ impl Bbr {
 
 /// Reciprocal of the loss rate above which a round has heavy loss.
 const HEAVY_SHARE: u64 = 4;
-/// Number of consecutive rounds with heavy loss that invalidate the model.
 const HEAVY_ROUNDS: u32 = 4;
 const CLEAN_ROUNDS: u32 = 3;
 

@@ -134,8 +134,6 @@ impl Deliveries {
         last
     }
 
-    /// Handles an acknowledgement; `received_at_ns` is the last arrival time by the receiver's
-    /// clock.
     pub(crate) fn acknowledged(
         &mut self,
         (now_ns, received_at_ns): (u64, u64),
@@ -158,8 +156,8 @@ impl Deliveries {
 
     fn sample(&self, record: &Record, now_ns: u64, received_at_ns: u64) -> RateSample {
         let sent_ns = record.sent_at_ns.saturating_sub(record.first_sent_at_ns);
-        // After an idle period, no earlier arrival time at the receiver is known: the sender's
-        // clock is used.
+        // After an idle period, the sender's clock is used, because no earlier arrival time is
+        // known.
         let came_ns = match record.received_at_ns {
             Some(before_ns) => received_at_ns.saturating_sub(before_ns),
             None => now_ns.saturating_sub(record.delivered_at_ns),

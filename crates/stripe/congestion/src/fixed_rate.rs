@@ -51,8 +51,6 @@ impl Controller for FixedRate {
 mod tests {
     use super::*;
 
-    /// At 1 MB/s and an RTT of 20 ms, the window is 30,000 + 10 * 1,500 bytes. Before the first RTT
-    /// sample, it is 1,000,000 + 10 * 1,500 bytes.
     #[test]
     fn fixed_rate_window_is_one_and_a_half_rtts_and_ten_packets() {
         let mut controller = FixedRate::new(1_000_000, 1_500);

@@ -94,7 +94,6 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Simulates a round of RTT samples; returns whether slow start was over before the round.
     fn round(hystart: &mut Hystart, milliseconds: u64, samples: u32) -> bool {
         let is_over = hystart.start_round();
         (0..samples).for_each(|_| hystart.timed(milliseconds * MILLISECOND));

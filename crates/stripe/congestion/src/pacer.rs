@@ -26,7 +26,6 @@ impl Pacer {
         self.burst_ns = burst_ns;
     }
 
-    /// Records a sent packet; pacing is unlimited without a rate.
     pub(crate) fn sent(&mut self, now_ns: u64, bytes: u64, bytes_per_second: Option<u64>) {
         let spent_ns = bytes_per_second.map_or(0, |pace| time_ns(bytes, pace));
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));

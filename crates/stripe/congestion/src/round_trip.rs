@@ -86,7 +86,6 @@ mod tests {
         trip
     }
 
-    /// The expected variation, 5, is 1/16 of the difference between the samples, 80.
     #[test]
     fn rtt_samples_and_their_variation_are_smoothed() {
         let trip = after(&[(0, 80), (10, 160)]);

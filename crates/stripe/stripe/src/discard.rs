@@ -11,7 +11,7 @@ pub enum Discard {
     /// The channel index is out of range.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// The message arrived on another channel than the one it names.
+    /// The message arrived on a channel other than the one it names.
     #[error("the message names another channel")]
     OtherChannel,
     /// The two ends disagree on the number of channels.

@@ -211,7 +211,7 @@ pub enum OptionsError {
         /// Requested number of packets.
         packets: usize,
     },
-    /// A number of rounds is too large to be compared as serial numbers.
+    /// A number of rounds exceeds the maximum that keeps serial numbers comparable.
     #[error("far_rounds_max is {rounds}; it must be at most {rounds_max}")]
     FarRounds {
         /// Requested number of rounds.

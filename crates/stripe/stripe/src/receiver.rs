@@ -563,7 +563,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 // Source: Varghese, "Self-stabilization by local checking and global reset", 1994. The options and
 // the program are assumed to be intact.
 
-/// Number of audits in the time of one `wait`.
+/// Number of audits per `wait` period.
 const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {

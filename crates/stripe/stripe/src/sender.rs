@@ -630,7 +630,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Schedules markers by time, except on channels whose last marker is too recent.
     fn mark_by_time(&mut self, now: Instant) {
         let (gone, is_settled) = (self.sending.gone(), self.has_settled());
         let marked = self.marked();

@@ -23,7 +23,6 @@ impl MaxFilter {
         self.before.max(self.current)
     }
 
-    /// Starts a new slot unless the current slot is empty.
     pub(crate) fn advance(&mut self) {
         if self.current > 0 {
             (self.before, self.current) = (self.current, 0);

@@ -27,9 +27,9 @@ pub struct BbrParameters {
     pub short_term_threshold: Option<Thousandths>,
     /// Minimum fraction of its value that a bound keeps when losses lower it (`Beta`).
     pub beta: Thousandths,
-    /// Fraction of the long-term bound left to other flows between probes (`Headroom`). If a queue
-    /// of 0.1 BDP fits the path, utilisation is (1 - 0.15) * 1.1 = 0.935 with the draft's value of
-    /// 0.15, and full with 0.05.
+    /// Fraction of the long-term bound left to other flows between probes (`Headroom`). If the path
+    /// can queue 0.1 BDP, utilisation is (1 - 0.15) * 1.1 = 0.935 with the draft's value of 0.15,
+    /// and full with 0.05.
     pub headroom: Thousandths,
     /// Pacing gain of Startup (`StartupPacingGain`).
     pub startup_pacing_gain: Thousandths,

@@ -129,8 +129,6 @@ impl Bbr {
         self.cycle.bw_probe_wait_ns = self.parameters.bw_probe_wait_ns.saturating_add(spread_ns);
     }
 
-    /// Returns whether the random wait is over, or the number of rounds has passed that Reno would
-    /// need to refill the pipe.
     fn is_time_to_probe_bw(&self) -> bool {
         let waited_ns = self.seen.now_ns.saturating_sub(self.cycle.stamp_ns);
         let reno_rounds = self.target_inflight() / self.longest_bytes;

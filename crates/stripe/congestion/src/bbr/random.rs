@@ -25,7 +25,6 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// Compares with the reference implementation's numbers for seed 1234567.
     #[test]
     fn random_stream_matches_published_values() {
         let mut random = Random(1_234_567);

@@ -102,8 +102,6 @@ impl Trace {
     }
 }
 
-/// Before the first RTT sample, the pacing rate is 2.77 times the initial window of ten packets per
-/// millisecond; afterwards, 2.77 times this window per RTT.
 #[test]
 fn initial_pace_is_initial_window_per_millisecond() {
     let mut trace = Trace::new();
@@ -208,8 +206,6 @@ fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     }
 }
 
-/// UP paces at 1.25 times the estimated rate until the rate has grown by less than 25 % in three
-/// rounds; DOWN then paces at 0.9 times the estimated rate.
 #[test]
 fn lossless_probe_ends_at_the_plateau() {
     let mut trace = Trace::probing();
@@ -284,7 +280,6 @@ fn probe_after_a_loss_stops_at_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwRefill);
 }
 
-/// The short-term rate becomes the rate of the last round, but at least 0.7 of its old value.
 #[test]
 fn losses_between_probes_set_the_short_term_bounds() {
     let mut trace = Trace::cruising();

@@ -10,7 +10,6 @@ fn assert_fresh(path: &mut Path) {
     assert_eq!(before, (path.window_bytes(), path.pacing_rate_bytes_per_second()));
 }
 
-/// The path carries 1 MB/s with an RTT of 20 ms; the source is idle for 100 ms of every 400 ms.
 #[test]
 fn cached_window_and_pace_equal_those_of_the_controller() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
@@ -76,8 +75,6 @@ fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
 }
 
-/// With 100 bytes of overhead per packet of 900 bytes, a cap of 1 MB/s permits one packet per
-/// millisecond.
 #[test]
 fn rate_cap_includes_packet_overhead() {
     let mut path =

@@ -149,8 +149,6 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Corrects an inconsistent state. A wrong count that passes this check is detected once the
-    /// buffer holds fewer packets.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
         // A wrong count can let a marker reach the head and hide the packets behind it.
         if matches!(self.items.front(), Some(Item::Marker(_))) {

@@ -128,8 +128,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Starts delivery once the epoch has started on every awaited channel, or the remaining
-    /// channels have been silent for the wait. Before a restart, this receiver may have delivered
-    /// their packets.
+    /// channels have been silent for the wait.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());

@@ -142,7 +142,6 @@ impl Gaps {
         gap.missing |= (u64::MAX >> (GAP_PACKETS - lost.count)) << bit;
         (gap.before, gap.until) = (lost.before, gap.until.max(now.after(wait)));
         if gap.ask_at > now {
-            // Packets that were already requested are not requested again.
             (gap.ask_at, gap.asked, gap.is_again) = (now, bit, false);
         }
         true
@@ -157,7 +156,7 @@ impl Gaps {
     }
 
     /// Extends the wait for missing packets of a deactivated channel; `round_trip_ns` is that of
-    /// the slowest channel, which may carry the copies.
+    /// the slowest channel.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
@@ -273,7 +272,6 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// Loss of the first packet on channel 3, with nine possible pipe sequence numbers.
     const LOST: Lost = Lost {
         channel: 3,
         first: 0,
@@ -358,7 +356,6 @@ mod tests {
         assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
     }
 
-    /// A loss of 130 packets across the wrap is split into gaps of 64, 64 and 2 packets.
     #[test]
     fn long_gaps_are_split_and_holes_requested_separately() {
         let mut gaps = Gaps::new(RepairRequests::default());

@@ -32,8 +32,8 @@ pub struct ReceiverOptions {
 }
 
 impl ReceiverOptions {
-    /// Upper limit of `far_rounds_max`: half of 2^31, the distance up to which serial numbers
-    /// compare.
+    /// Upper limit of `far_rounds_max`: half of 2^31, the maximum distance between comparable
+    /// serial numbers.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
     /// Upper limit of `buffer_bytes_max`, for the same reason.
@@ -92,8 +92,7 @@ impl ReceiverOptions {
 
 impl Default for ReceiverOptions {
     /// Limits memory to 64 MiB, the data of half a second at 1 Gbit/s: a round trip of 300 ms plus
-    /// the default wait of 200 ms. Requests a reset after 8 late markers, or after a marker more
-    /// than 1,000,000 rounds away.
+    /// the default wait of 200 ms.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,

@@ -296,7 +296,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         let (charge, reserve) = (self.pool.charge, self.pool.reserve);
         let held = self.buffers[channel].held(charge);
         let (accounted, received, delay_ns) = self.reports.counts(channel, charge);
-        // The subtraction wraps modulo 2^32, like the received charge.
         let given = received.wrapping_sub(u32::try_from(held).unwrap_or(u32::MAX));
         let is_read = self.pool.read_after == self.reception.packets;
         let waiting = if is_read { held } else { 0 };
@@ -314,8 +313,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         (grant.limit, grant.lowered)
     }
 
-    /// Corrects an inconsistent state: a grant above the cap, or a charge of an ended epoch without
-    /// packets.
     pub(super) fn repair_pool(&mut self) {
         let flushed = if self.flushed.is_empty() { 0 } else { self.pool.flushed };
         self.pool.see_flush(flushed.min(self.pool.max));

@@ -10,7 +10,7 @@ use super::buffer::make_place;
 use super::gaps::Gaps;
 use crate::tag::ahead;
 
-/// Maximum number of entries per channel: 1,400-byte packets of about 0.1 s at 100 Mbit/s.
+/// Maximum number of entries per channel: about 0.1 s of 1,400-byte packets at 100 Mbit/s.
 const REPLACED_MAX: usize = 1_024;
 
 /// Channel sequence numbers of the first transmissions, for each channel.

@@ -57,8 +57,7 @@ const PACKETS: u32 = 4;
 /// throughput by a tenth.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Minimum time that reports repeat the longest packet length, so that it survives the loss of a
-/// report.
+/// Minimum time during which reports repeat the longest packet length, in case a report is lost.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -277,7 +276,6 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// A report can be hastened after half of the 1 ms pause and two packets.
     #[test]
     fn report_joins_a_due_one_at_half_of_its_threshold() {
         let at = |us: u64| Instant::from_nanoseconds(us * 1_000);

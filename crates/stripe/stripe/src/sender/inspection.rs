@@ -60,8 +60,7 @@ impl<S: Numbered> Sender<S> {
         self.quarantine.has(channel)
     }
 
-    /// Returns whether the sender has been idle for so long that no more packets can be requested
-    /// again.
+    /// Returns whether the sender has been idle for so long that no packet can be requested again.
     pub fn is_at_rest(&self) -> bool {
         self.markers.is_at_rest(self.sending.gone())
     }

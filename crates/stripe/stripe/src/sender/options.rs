@@ -16,7 +16,7 @@ pub struct MarkerPlan {
     /// Channel before whose turn markers are sent.
     pub before_channel: usize,
     /// Maximum time between markers until all packets are accounted for. With tags, a channel gets
-    /// at most four markers by time per round trip, but at least one per
+    /// at most four time-triggered markers per round trip, but at least one per
     /// [`SenderOptions::silence`].
     pub interval: Duration,
     /// Maximum time between markers while the sender is idle.

@@ -96,8 +96,8 @@ impl Paths {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// Forgets the measurements of a dead channel, except a configured rate. BBR still expects the
-    /// former bandwidth.
+    /// Forgets the measurements of a dead channel, except a configured rate. BBR keeps the former
+    /// bandwidth for its first probe.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::FixedRate(_)) {

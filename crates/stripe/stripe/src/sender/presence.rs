@@ -40,8 +40,8 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 /// does not count as silence.
 const LATE_SHARE: u32 = 8;
 
-/// Maximum number of markers by time, or reports about them, in flight on a channel: BBR's minimum
-/// window in packets.
+/// Maximum number of time-triggered markers, or reports about them, in flight on a channel: BBR's
+/// minimum window in packets.
 const IN_FLIGHT: u32 = 4;
 
 /// State of a channel. Alive channels are active unless their target quantum is 0.
@@ -51,7 +51,7 @@ pub(super) enum Life {
     Alive,
     /// The channel is silent, and is probed.
     Dead,
-    /// The channel does not exist: no packet or message is sent on it.
+    /// The channel does not exist.
     Absent,
 }
 
@@ -65,7 +65,6 @@ struct Watch {
     /// Time when the channel was added or moved; reports about older markers are ignored.
     since: Instant,
     died_at: Instant,
-    /// Time of the next probe of an inactive channel.
     probe_at: Instant,
     pause: Duration,
     /// Deactivation that the receiver has not acknowledged yet.
@@ -345,9 +344,9 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Returns the minimum time between two markers by time if it exceeds the marker interval,
-    /// otherwise zero; at most the silence limit. Without tags, the result is zero, because exact
-    /// order returns only with a marker after the last loss.
+    /// Returns the minimum time between two time-triggered markers if it exceeds the marker
+    /// interval, otherwise zero; at most the silence limit. Without tags, the result is zero,
+    /// because exact order returns only with a marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);

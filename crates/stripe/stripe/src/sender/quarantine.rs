@@ -248,7 +248,6 @@ mod tests {
         assert!(losses.are_over());
     }
 
-    /// Checks counters that wrap, exceed the accounted packets, or decrease.
     #[test]
     fn impossible_counts_do_not_change_the_loss_share() {
         let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };

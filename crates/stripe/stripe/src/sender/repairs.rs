@@ -50,7 +50,6 @@ use core::time::Duration;
 use history::SentHistory;
 use std::collections::VecDeque;
 
-/// Maximum number of copies in a row on a channel without congestion control.
 const COPIES_AT_ONCE: u32 = 4;
 
 /// Limits of retransmission.
@@ -347,8 +346,8 @@ impl Repairs {
         None
     }
 
-    /// Handles a channel's deactivation: copies on it that no report accounts for do not count as
-    /// attempts.
+    /// Handles a channel's deactivation. Copies on the channel that no report accounts for do not
+    /// count as attempts.
     pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {
@@ -440,7 +439,6 @@ mod tests {
         assert_eq!(next(&mut repairs, OTHER), None);
     }
 
-    /// With four slots, packet 4 replaces packet 0.
     #[test]
     fn evicted_packet_is_not_retransmitted() {
         for first in [0, u32::MAX - 1] {
@@ -495,8 +493,7 @@ mod tests {
 mod departed_tests {
     use super::tests::{LATER, OTHER, lost, next, repairs};
 
-    /// Copies in flight on channel 1 at its deactivation do not count as attempts; copies that a
-    /// report accounted for do.
+    /// Only copies that a report accounted for before the deactivation count as attempts.
     #[test]
     fn copy_on_a_departed_channel_is_not_an_attempt() {
         let mut repairs = repairs(4, 1);

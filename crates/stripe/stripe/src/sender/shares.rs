@@ -37,7 +37,7 @@ const NEARLY_PERCENT: u64 = 90;
 const GROWN_PERCENT: u64 = 125;
 /// Fraction of the measurement (1/4) that the pipe must spend waiting to count as held up.
 const WAITED_SHARE: u64 = 4;
-/// Maximum reduction of a share by one plan, as a divisor relative to the channel that gains most.
+/// Maximum factor of a share's reduction in one plan, relative to the share that grows most.
 const LOSS_MAX: u64 = 4;
 const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Smallest relative change of a share that is applied (1/128).
@@ -112,7 +112,6 @@ impl Shared {
         self.is_in() && found.is_starting && rate >= percent_of(self.rate, GROWN_PERCENT)
     }
 
-    /// Returns whether the channel was idle for more than a tenth of the span.
     const fn has_waited(&self, span_ns: u64) -> bool {
         self.seen.idle_ns.saturating_mul(100) > span_ns.saturating_mul(100 - NEARLY_PERCENT)
     }
@@ -323,7 +322,6 @@ mod tests {
         quanta.map(|quanta| quanta.to_vec())
     }
 
-    /// Rates of 1.5 and 3 MB/s, in rounds of 1 ms; the pipe is not held up.
     #[test]
     fn quanta_match_channel_rates_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
@@ -391,14 +389,12 @@ mod tests {
         assert_eq!(slower(false), Some(vec![1_500, 3_000]));
     }
 
-    /// A change to the new ratio of 100 to 1 in one step would reduce the share to a hundredth.
     #[test]
     fn share_falls_by_a_factor_of_four_at_most() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(1_000_000), found(10_000)]), Some(vec![4_000, 1_000]));
     }
 
-    /// Quanta that differ by 1/150 stay unchanged; quanta that differ by 1/50 change.
     #[test]
     fn small_differences_do_not_change_quanta() {
         let same = [found(1_500_000), found(1_500_000), found(1)];

@@ -50,7 +50,7 @@ use search::Search;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// Whether a marker is needed, whose report shows that only the probe was lost.
+    /// Whether a marker is needed to show, by its report, that only the probe was lost.
     pub(super) asks: bool,
     /// Whether the base size does not pass, so that the channel must be deactivated.
     pub(super) fails: bool,
@@ -421,8 +421,7 @@ impl Sizes {
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)
     }
 
-    /// Continues the search below a refused frame, from the base size if frames of this size passed
-    /// before.
+    /// Continues the search below the size of a refused frame.
     pub(super) fn refuse(&mut self, now: Instant, channel: usize, frame_bytes: u32) {
         let plan = self.plan.as_ref().expect("only probed sizes are refused");
         self.channels[channel].refuse(now, frame_bytes, plan);

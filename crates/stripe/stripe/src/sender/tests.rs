@@ -118,8 +118,6 @@ fn strict_order_run_is_the_rest_of_a_turn() {
     assert_eq!(sender.poll_transmit(now), run(1, 2_000));
 }
 
-/// A run is limited to one millisecond at 4 MB/s, or 4,000 bytes, and ends with the packet that
-/// exceeds this limit.
 #[test]
 fn free_order_run_is_one_millisecond_at_the_pace() {
     let control = ControlPlan { by: Controlled::FixedRate(4_000_000), ..ControlPlan::default() };

@@ -73,8 +73,7 @@ impl Paths {
         self.has_levels || class == Class::Fastest
     }
 
-    /// Returns the rank of a channel. The lowest rank is first; an unknown round-trip time ranks
-    /// last.
+    /// Returns the rank of a channel; the lowest rank is first.
     fn rank(&self, class: Class, channel: usize) -> u64 {
         match class {
             Class::Fastest => match self.channels[channel].round_trip().least_ns() {
@@ -179,7 +178,6 @@ mod tests {
         );
     }
 
-    /// With a constant backlog, packets wait for the cheap channel during its round trip of 20 ms.
     #[test]
     fn expensive_channel_is_used_after_one_rtt_of_backlog() {
         let mut paths = paths(&[20, 20]);
