@@ -34,7 +34,7 @@ const PACKETS_MIN: u64 = 2;
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 const EPOCH_US_MAX: u64 = 10_000_000_000;
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
-/// Number of round trips covered by the two slots of the delivery rate filter together.
+/// Number of round trips covered by the delivery rate filter; each of its two slots covers half.
 const RATE_ROUNDS: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]

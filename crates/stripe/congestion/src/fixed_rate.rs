@@ -1,6 +1,6 @@
 //! Fixed-rate controller, for a known bandwidth.
 //!
-//! The window is the data of 1.5 round trips at the fixed rate, plus ten packets. It limits the
+//! The window is 1.5 round trips' worth of data at the fixed rate, plus ten packets. It limits the
 //! queue if the path is slower than this rate.
 
 use crate::controller::{Acknowledged, Controller, Sent};
@@ -28,7 +28,8 @@ impl Controller for FixedRate {
         self.least_round_trip_ns = acknowledged.least_round_trip_ns;
     }
 
-    /// Returns the window; before the first RTT sample, the data of one second plus ten packets.
+    /// Returns the window; before the first RTT sample, one second's worth of data plus ten
+    /// packets.
     fn window_bytes(&self) -> u64 {
         let span_ns = match self.least_round_trip_ns {
             0 => 1_000_000_000,

@@ -340,7 +340,7 @@ impl Path {
         self.ask_control();
     }
 
-    /// Handles an acknowledgement; returns false if it is impossible.
+    /// Handles an acknowledgement; returns false if its counts are impossible.
     pub fn acknowledged(&mut self, now_ns: u64, acknowledgement: &Acknowledgement) -> bool {
         let before = self.counted;
         let can_be = acknowledgement.accounted_packets <= self.sent_packets

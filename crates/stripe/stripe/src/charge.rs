@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   charge of a packet   = packet + byte * its length
-//!   charge of a channel  = packet * packets + byte * bytes, modulo 2^32, as credits compare it
+//!   charge of a channel  = packet * packets + byte * bytes, modulo 2^32, like credit limits
 //! ```
 //!
 //! A charge in bytes includes the buffer slot, so that the memory of short packets never exceeds
 //! their charge.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
-//! 6.3, count cells of equal length; counting bytes is ours.
+//! 6.3, which count cells of equal length; counting bytes is ours.
 
 /// Packet length assumed if the scheduler sets no limit: the payload of an Ethernet frame.
 pub(crate) const USUAL_BYTES: u32 = 1_500;
@@ -28,7 +28,7 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Charge in bytes: the length plus 112. These cover a 64-byte buffer slot, up to 80 bytes with
+    /// Charge in bytes: the length plus 112 bytes. They cover a buffer slot of 64 bytes, or 80 with
     /// the spare capacity of a buffer that grows by a quarter, and at most 31 bytes of allocator
     /// overhead.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };

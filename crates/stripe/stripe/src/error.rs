@@ -164,7 +164,7 @@ pub enum OptionsError {
         channel and for copies, and at most {most}"
     )]
     BufferBytes {
-        /// Requested memory limit, in bytes or packets as the charge counts them.
+        /// Requested memory limit, in bytes or packets, depending on the charge.
         bytes: u64,
         /// Minimum memory limit.
         least: u64,

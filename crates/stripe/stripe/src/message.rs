@@ -4,7 +4,7 @@
 //!   sender -> receiver, on a channel          receiver -> sender, in its reverse direction
 //!     Reset   start a new epoch                 Acknowledged, ResetRequested
 //!     Marker  complete state of the channel     Report, Nack
-//!     Left    another channel was removed       LeftAcknowledged
+//!     Left    another channel was deactivated   LeftAcknowledged
 //! ```
 //!
 //! A marker contains the complete channel state, and therefore corrects all earlier errors.

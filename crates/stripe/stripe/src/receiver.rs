@@ -137,7 +137,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.epochs.current()
     }
 
-    /// Returns the scheduler, a copy of the sender's.
+    /// Returns the scheduler, which mirrors the sender's.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
@@ -423,7 +423,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         match reported.coming {
             Some(change) if !reported.is_in() && change.quantum_bytes != 0 => {
                 let comes_in = Standing::beginning(change.from, change.quantum_bytes);
-                // A change announced for the present or a past round has already been postponed.
+                // The sender has already postponed a change announced for the present or a past
+                // round.
                 let is_missed = !change.from.is_after(self.scheduler.round());
                 let is_known = self.scheduler.standing(channel) == comes_in;
                 if is_missed && !is_known { reported_now } else { comes_in }
@@ -500,7 +501,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting for missing packets: the paper waits forever (section 5); the time limit is ours.
+// Waiting for missing packets. The paper waits forever (section 5).
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// Skips a silent channel. The channel is assumed to have lost only packets before the next

@@ -414,7 +414,7 @@ impl<S: Numbered> Sender<S> {
         paced.into_iter().chain(paths.poll_timeout()).min()
     }
 
-    /// Handles a message received from the receiver in the reverse direction of a channel.
+    /// Handles a message that the receiver sent in the reverse direction of a channel.
     pub fn handle_message(
         &mut self,
         now: Instant,

@@ -12,7 +12,7 @@
 //! Gaps in the channel sequence numbers reveal losses. A copy gets the next channel sequence number
 //! of the channel that carries it, keeps the pipe sequence number of the lost packet, and names
 //! that packet's channel (c) and channel sequence number. Like a marker, a copy carries the
-//! sender's next pipe sequence number, encoded as the distance from its own, to prove earlier
+//! sender's next pipe sequence number, encoded as the distance from the copy's, to prove earlier
 //! losses on the channel that carries it.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). In RFC 1990, only
@@ -31,7 +31,7 @@ use crate::{Content, Epoch, HEADER_BYTES, Header, PACKETS_MAX, WireError};
 /// Tag length of a first transmission.
 pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 
-/// Tag length of a copy: the maximum.
+/// Tag length of a copy, the maximum tag length.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
 /// Width in bits of the field for the distance from the lost packet to the next pipe sequence

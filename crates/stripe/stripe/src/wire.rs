@@ -20,9 +20,9 @@
 //!
 //! Numbers after the field names are lengths in bytes. Flag bit 0 indicates that the "coming"
 //! fields, a pending quantum change, are present; otherwise they are zero. Flag bit 1, used in
-//! markers and reports, identifies the credit limit. The checksum protects the scheduler state from
-//! bit errors that links miss. Bytes after a message are further messages or padding: see
-//! [`Messages`].
+//! markers and reports, flips whenever the credit limit falls. The checksum protects the scheduler
+//! state from bit errors that links miss. Bytes after a message are further messages or padding:
+//! see [`Messages`].
 //!
 //! Invariants: parsing and writing again yields the same bytes; any input yields a message or a
 //! [`WireError`].

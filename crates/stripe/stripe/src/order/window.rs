@@ -16,7 +16,7 @@ use core::time::Duration;
 use super::OrderOptions;
 use crate::Instant;
 
-/// Consecutive losses after which the wait is reset (RFC 8985, section 6.2, step 4).
+/// Number of consecutive losses after which the wait is reset (RFC 8985, section 6.2, step 4).
 const LOSSES_MAX: u32 = 16;
 
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Window {
     }
 
     fn place(&mut self, number: u32) -> Option<&mut Option<Instant>> {
-        // The mask requires a length that is a power of two.
+        // The mask requires a power-of-two length.
         let place = number as usize & self.overtaken.len().wrapping_sub(1);
         self.overtaken.get_mut(place)
     }

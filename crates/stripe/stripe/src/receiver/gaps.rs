@@ -129,7 +129,7 @@ impl Gaps {
         }
     }
 
-    /// Adds losses to the newest gap of their channel if they follow closely, as when a queue
+    /// Adds losses to the newest gap of their channel if they follow it closely, as when a queue
     /// overflows; returns whether they were added.
     fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
         let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);

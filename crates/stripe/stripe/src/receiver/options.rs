@@ -9,7 +9,7 @@ use crate::{Charge, Discards, OptionsError, Order};
 /// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// Maximum memory charge of undelivered packets, in bytes or packets as `charge` counts them.
+    /// Maximum memory charge of undelivered packets, in bytes or packets, depending on `charge`.
     /// The minimum is one packet of maximum length for each channel, plus one for retransmitted
     /// copies if enabled; the maximum is 2^30.
     pub buffer_bytes_max: u64,
@@ -36,7 +36,8 @@ impl ReceiverOptions {
     /// serial numbers.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
-    /// Upper limit of `buffer_bytes_max`, for the same reason.
+    /// Upper limit of `buffer_bytes_max`: half of 2^31, the maximum distance between comparable
+    /// credit limits.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
     pub(super) fn users(&self, channels: usize) -> u64 {
@@ -91,8 +92,8 @@ impl ReceiverOptions {
 }
 
 impl Default for ReceiverOptions {
-    /// Limits memory to 64 MiB, the data of half a second at 1 Gbit/s: a round trip of 300 ms plus
-    /// the default wait of 200 ms.
+    /// Limits memory to 64 MiB, half a second's worth of data at 1 Gbit/s: a round trip of 300 ms
+    /// plus the default wait of 200 ms.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,
@@ -118,9 +119,9 @@ pub struct Reception {
     pub ahead: u64,
     /// Markers for a past turn; loss alone cannot cause them.
     pub late: u64,
-    /// Times that a silent channel was skipped.
+    /// Number of times that a silent channel was skipped.
     pub passed: u64,
-    /// Times that a channel was found silent.
+    /// Number of times that a channel was found silent.
     pub silences: u64,
     /// Channel deactivations announced by the sender.
     pub departures: u64,

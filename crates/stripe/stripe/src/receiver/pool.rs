@@ -60,7 +60,7 @@ struct Need {
 }
 
 impl Need {
-    /// Updates the need; returns the maximum of the present and the previous span.
+    /// Updates the need; returns its maximum over the present and the previous span.
     #[inline]
     fn see(&mut self, now: Instant, span_ns: u64, given: u32, waiting: u64) -> u64 {
         self.waited = self.waited.max(waiting);

@@ -30,8 +30,8 @@ pub(super) struct Presence {
     since: Vec<Round>,
     /// For each channel, its first active round according to the newest marker.
     in_from: Vec<Round>,
-    /// For each channel, the arrival time of the first in a row of markers older than the channel's
-    /// deactivation.
+    /// For each channel, the arrival time of the first in the current series of markers older than
+    /// the channel's deactivation.
     stale_since: Vec<Option<Instant>>,
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
@@ -60,7 +60,7 @@ impl Presence {
     }
 
     /// Handles a marker. Fails if the marker is older than the channel's deactivation; the error is
-    /// the arrival time of the first in a row of these markers.
+    /// the arrival time of the first marker in this series.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,

@@ -70,7 +70,7 @@ mod tests {
         nacks.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
-    /// The gap covers packets 7 to 9. Packet 5 was passed, packet 8 has a copy, and packet 12 can
+    /// The gap covers packets 7 to 9. Packet 5 precedes it, packet 8 has a copy, and packet 12 can
     /// still arrive.
     #[test]
     fn passed_numbers_are_forgotten_and_replaced_ones_not_missing() {

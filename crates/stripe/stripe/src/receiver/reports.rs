@@ -150,8 +150,8 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
-    /// Makes a scheduled report due immediately if half of `PACKETS` and half of the pause have
-    /// passed.
+    /// Makes a scheduled report due immediately if half of the `PACKETS` are unreported and half of
+    /// the pause is over.
     pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
         let arrivals = &self.channels[channel];
         let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;

@@ -29,7 +29,7 @@ pub struct BbrPlan {
 }
 
 impl Default for BbrPlan {
-    /// Uses a headroom of 0.1. If the network queues 1/13 to 1/2 of the bandwidth-delay product,
+    /// Uses a headroom of 0.1. If the network can queue 1/13 to 1/2 of the bandwidth-delay product,
     /// throughput is 0.946 to 0.976 of the link rate, against 0.906 to 0.940 with the draft's
     /// headroom of 0.15.
     fn default() -> Self {

@@ -42,8 +42,8 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// Returns the round-trip time of the report, or a quarter of the report's age if longer,
-    /// multiplied by the expected number of attempts per delivered byte.
+    /// Returns the round-trip time of the report, or a quarter of the report's age if that is
+    /// longer, multiplied by the expected number of attempts per delivered byte.
     pub(super) fn cost_ns(&self, now: Instant) -> u128 {
         let (at, report) = (self.at.nanoseconds(), &self.report);
         let round_trip =

@@ -6,9 +6,9 @@
 //!               after 16 in a row with all packets accounted for: interval doubled     on every channel
 //! ```
 //!
-//! At rest, markers carry no new information. Sixteen markers are twice as many as a receiver needs
-//! by default to request a reset. Before the next packet, a marker on every channel detects
-//! channels that died in the meantime. An unanswered marker also ends a rest.
+//! At rest, markers carry no new information. Sixteen markers are twice the number of late markers
+//! that trigger a reset request by default. Before the next packet, a marker on every channel
+//! detects channels that died in the meantime. An unanswered marker also ends a rest.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round; markers
 //! by time are ours, with growing intervals like a keep-alive.

@@ -16,8 +16,8 @@ pub struct MarkerPlan {
     /// Channel before whose turn markers are sent.
     pub before_channel: usize,
     /// Maximum time between markers until all packets are accounted for. With tags, a channel gets
-    /// at most four time-triggered markers per round trip, but at least one per
-    /// [`SenderOptions::silence`].
+    /// at most four time-triggered markers per round trip, but at least one per silence period
+    /// ([`SenderOptions::silence`]).
     pub interval: Duration,
     /// Maximum time between markers while the sender is idle.
     pub idle_interval_max: Duration,
@@ -170,9 +170,9 @@ pub struct Sending {
     pub resets: u64,
     /// Completed quantum changes, including changes to and from 0.
     pub changes: u64,
-    /// Times that a channel was declared dead.
+    /// Number of times that a channel was declared dead.
     pub deaths: u64,
-    /// Times that a channel entered quarantine.
+    /// Number of times that a channel entered quarantine.
     pub quarantines: u64,
     /// Quantum changes postponed because they were not acknowledged in time.
     pub postponed: u64,

@@ -40,8 +40,8 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 /// does not count as silence.
 const LATE_SHARE: u32 = 8;
 
-/// Maximum number of time-triggered markers, or reports about them, in flight on a channel: BBR's
-/// minimum window in packets.
+/// Maximum number of time-triggered markers, or of reports about them, in flight on a channel:
+/// BBR's minimum window in packets.
 const IN_FLIGHT: u32 = 4;
 
 /// State of a channel. Alive channels are active unless their target quantum is 0.
@@ -49,7 +49,7 @@ const IN_FLIGHT: u32 = 4;
 pub(super) enum Life {
     #[default]
     Alive,
-    /// The channel is silent, and is probed.
+    /// The channel is silent and being probed.
     Dead,
     /// The channel does not exist.
     Absent,

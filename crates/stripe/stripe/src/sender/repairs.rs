@@ -346,8 +346,6 @@ impl Repairs {
         None
     }
 
-    /// Handles a channel's deactivation. Copies on the channel that no report accounts for do not
-    /// count as attempts.
     pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {
@@ -372,8 +370,7 @@ impl Repairs {
     }
 }
 
-// The corruption omits sequence numbers and lengths, because the caller stores the matching
-// payloads.
+// Sequence numbers and lengths are not corrupted, because the caller stores the matching payloads.
 #[cfg(test)]
 crate::corruption::corrupt!(Repairs: room, channels, queue, redundant);
 #[cfg(test)]
@@ -408,7 +405,7 @@ mod tests {
     #[test]
     fn missing_packet_is_retransmitted_by_its_pipe_number() {
         let mut repairs = repairs(4, 1);
-        // Channel 0 carries packets 0, 2, 4 of the pipe, and channel 1 packets 1 and 3.
+        // Channel 0 carries pipe packets 0, 2 and 4, and channel 1 pipe packets 1 and 3.
         for (channel, channel_sequence, sequence) in
             [(0, 0, 0), (1, 0, 1), (0, 1, 2), (1, 1, 3), (0, 2, 4)]
         {
@@ -493,7 +490,6 @@ mod tests {
 mod departed_tests {
     use super::tests::{LATER, OTHER, lost, next, repairs};
 
-    /// Only copies that a report accounted for before the deactivation count as attempts.
     #[test]
     fn copy_on_a_departed_channel_is_not_an_attempt() {
         let mut repairs = repairs(4, 1);

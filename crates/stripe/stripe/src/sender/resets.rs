@@ -1,4 +1,4 @@
-//! Resets: both ends start a new epoch, and data waits until the receiver acknowledges it.
+//! Resets: both ends start a new epoch, and data waits until the receiver acknowledges the epoch.
 //!
 //! ```text
 //!                 +-- every channel acknowledged; or one, and `wait` is over --+

@@ -1,11 +1,11 @@
-//! The scheduler, the target quanta, and quantum changes under way.
+//! The scheduler, the target quanta, and pending quantum changes.
 //!
 //! ```text
 //!             new target                  report confirms the change before its round
 //!   [unchanged] -----------> [announced] ------------------------------------> [agreed]
 //!     ^                  |     ^                                             |
-//!     |                  +-----+ its round came first: postponed             |
-//!     +------------------------------ its round came: in effect -------------+
+//!     |                  +-----+ its round started first: postponed          |
+//!     +------------------------------ its round started: in effect ----------+
 //! ```
 //!
 //! Each channel changes its quantum in a separate round, announced by markers. A marker precedes

@@ -138,7 +138,8 @@ mod tests {
     use Class::{Fastest, Redundant, Spread};
 
     /// The one-way delays are 5 and 20 ms. At 1 MB/s, 30 packets in flight and the next packet take
-    /// 31 ms, so that the first channel would deliver it after 31 - 10 / 2 = 26 ms.
+    /// 31 ms. Minus half of the first channel's round trip of 10 ms, that channel would deliver the
+    /// packet after 26 ms.
     #[test]
     fn packet_takes_the_channel_of_earliest_arrival() {
         let mut paths = paths(&[10, 40]);
