@@ -83,7 +83,6 @@ impl State {
     }
 }
 
-/// Content of the last acknowledgement (`C.*` and `RS.*`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     now_ns: u64,
@@ -121,7 +120,6 @@ pub struct Bbr {
     seen: Seen,
     round: Round,
     full_pipe: FullPipe,
-    /// Maximum delivery rates in the present and the previous ProbeBW cycle.
     max_bw_filter: MaxFilter,
     /// Maximum delivery rate in bytes per second, limited by the short-term bound.
     bw: u64,

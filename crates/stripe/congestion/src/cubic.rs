@@ -102,7 +102,6 @@ impl Epoch {
     }
 }
 
-/// Divides, and carries the remainder over to the next call.
 fn share(numerator: u128, denominator: u128, rest: &mut u128) -> u64 {
     let all = numerator.saturating_add(*rest);
     *rest = all % denominator;

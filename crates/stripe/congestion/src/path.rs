@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Invariants: the count of accounted packets never decreases, and never exceeds the count of sent
-//! packets. The minimum pacing rate is two packets per round trip, or per second, so that a path
-//! can always discover a higher rate.
+//! packets. The minimum pacing rate is two packets per round trip, or per second if a round trip
+//! takes longer, so that a path can always discover a higher rate.
 
 #[cfg(test)]
 mod tests;

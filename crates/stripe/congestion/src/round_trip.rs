@@ -10,7 +10,7 @@
 //! 2016); any excess is queueing or jitter. The mean difference between consecutive samples (RFC
 //! 3550, section 6.4.1) distinguishes the two: a queue sustained by a full window keeps its length.
 //!
-//! Invariant: the minimum is at most the last sample, and not older than its validity.
+//! Invariant: the minimum is at most the last sample, and not older than its validity period.
 
 use crate::units::smooth;
 

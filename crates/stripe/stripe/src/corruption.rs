@@ -45,7 +45,6 @@ macro_rules! corrupt {
 }
 pub(crate) use corrupt;
 
-/// Implements `Corrupt` for types that map every 64-bit word to a valid value.
 macro_rules! of_a_word {
     ($($type:ty = $of:expr,)+) => {
         $(impl Corrupt for $type {

@@ -5,15 +5,14 @@
 //! ```text
 //!   a packet on the channel      the packet is delivered next
 //!   a marker ahead of the round  the channel has lost packets and is skipped until that round
-//!   a packet elsewhere has been  the channel is skipped, without waiting while it stays silent
-//!   first for longer than the wait
+//!   a packet elsewhere waited    the channel is skipped, without waiting while it stays silent
+//!   longer than the wait
 //! ```
 //!
 //! A marker is processed once it reaches the head of its buffer. A late marker, for a turn that is
 //! over, cannot be caused by loss alone. It is applied: the channel is served until it has caught
 //! up, and the round never decreases. The receiver requests a reset after several late markers in a
-//! row on a channel, or after a marker too far from the round. Markers too far from the round are
-//! ignored.
+//! row on a channel, or after a marker too far from the round, which is ignored.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
 //! of late and far markers, and epochs are ours.

@@ -12,8 +12,8 @@
 //! Gaps in the channel sequence numbers reveal losses. A copy gets the next channel sequence number
 //! of the channel that carries it, keeps the pipe sequence number of the lost packet, and names
 //! that packet's channel (c) and channel sequence number. Like a marker, a copy carries the
-//! sender's next pipe sequence number, encoded as the distance from the copy's, to prove earlier
-//! losses on the channel that carries it.
+//! sender's next pipe sequence number, encoded as its distance from the copy's pipe sequence
+//! number, to prove earlier losses on the channel that carries it.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). In RFC 1990, only
 //! the last sequence numbers of all links together prove a loss; here, each channel immediately

@@ -252,7 +252,6 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert!(trace.bbr.window_bytes() <= 124_489 - 18_673);
 }
 
-/// If the precautionary probe reaches the bound without loss, another probe follows immediately.
 #[test]
 fn probe_after_a_loss_stops_at_the_long_term_bound() {
     let mut trace = Trace::probing();

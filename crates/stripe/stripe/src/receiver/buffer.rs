@@ -121,7 +121,6 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Removes the first packet, and any marker directly behind the packet.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {

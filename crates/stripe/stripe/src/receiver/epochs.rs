@@ -1,8 +1,8 @@
 //! Epochs at the receiving end, and messages to the sender about them.
 //!
 //! A reset to the present or an earlier epoch, or a marker of an earlier epoch, shows that the
-//! sender has restarted and lost its state, unless the channel has not carried the present epoch
-//! yet: the message may then be older than this epoch.
+//! sender has restarted and lost its state, unless the channel has not carried a message of the
+//! present epoch yet: the reset or marker may then be older than this epoch.
 //!
 //! A receiver without an epoch that gets a marker has lost its state, or missed the start of the
 //! epoch. Accepting a reset to the marker's epoch could deliver packets again; only a later epoch

@@ -11,8 +11,8 @@
 //! Packets in flight on a deactivated channel are awaited while copies of these packets keep
 //! arriving, since the other channels may take long to carry them.
 //!
-//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; losses beyond that are
-//! not requested; only a deactivation, a copy, or a further loss extends a wait.
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; losses beyond these
+//! limits are not requested; only a deactivation, a copy, or a further loss extends a wait.
 
 use core::time::Duration;
 
@@ -27,7 +27,6 @@ const GAP_PACKETS: u32 = u64::BITS;
 /// interval.
 const CLOSE_SHARE: u32 = 4;
 
-/// Upper limit of the wait derived from round-trip times.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Timing of retransmission requests.
@@ -85,7 +84,6 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
-    /// Round-trip time of the channel that lost the packets; 0 if unknown.
     pub(super) round_trip_ns: u32,
     /// Round-trip time of the slowest channel, which may carry the copy.
     pub(super) longest_ns: u32,

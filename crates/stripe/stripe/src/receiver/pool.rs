@@ -9,8 +9,8 @@
 //!
 //! A user is a channel, or the set of retransmitted copies. Half of the cap is divided among the
 //! users as exclusive reserves; the rest is shared on demand. A channel is granted twice its
-//! measured need: the charge delivered from it during a report interval plus a round trip, plus the
-//! charge of its packets that waited for other channels.
+//! measured need: the charge of its packets that were delivered within a report interval plus a
+//! round trip, and of those that waited for other channels.
 //!
 //! Packets beyond a grant use memory that is not granted to others, or are discarded.
 //!
@@ -39,7 +39,6 @@ const FALL_SHARE: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Grant {
-    /// Credit limit in the last report, modulo 2^32.
     limit: u32,
     /// Highest limit that the sender may still use.
     highest: u32,

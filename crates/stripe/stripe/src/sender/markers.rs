@@ -20,7 +20,6 @@ use crate::{ChannelSet, Instant, first_channels, take_lowest};
 use core::time::Duration;
 use gingham_fairq::Round;
 
-/// Number of uninformative markers in a row after which the interval grows.
 const QUIET_MIN: u8 = 16;
 
 #[derive(Clone, Copy, Debug)]

@@ -33,7 +33,6 @@ const RUN_NS_MAX: u64 = 1_000_000;
 
 const ROUND_NS_MAX: u64 = 60_000_000_000;
 
-/// Run of packets on one channel without a new choice.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Run {

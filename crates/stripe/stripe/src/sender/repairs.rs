@@ -14,9 +14,9 @@
 //! rate, and can be lost. A NACK for a lost copy requests the original packet. Copies are not
 //! charged to the scheduler, and need no credit, because they may help the receiver to free memory.
 //!
-//! Without congestion control, each channel carries at most as many copies as packets and markers,
-//! and at most [`COPIES_AT_ONCE`] in a row. A copy that would arrive after the receiver's wait is
-//! not sent.
+//! Without congestion control, copies on a channel never outnumber its packets and markers, and at
+//! most [`COPIES_AT_ONCE`] copies are sent in a row. A copy that would arrive after the receiver's
+//! wait is not sent.
 //!
 //! Packets in flight on a channel that died are retransmitted on others, as in multipath TCP (RFC
 //! 8684, section 3.3.6): the receiver requests them after the Left message.
@@ -244,7 +244,6 @@ impl Repairs {
         (None, late)
     }
 
-    /// Releases memory once no packet is missing.
     pub(super) fn rest(&mut self) {
         (self.queue, self.redundant) = (VecDeque::new(), VecDeque::new());
         self.channels.iter_mut().for_each(SentHistory::clear);

@@ -102,7 +102,6 @@ pub(super) struct Schedule<S> {
     order: Order,
     targets: Vec<u32>,
     announced: Vec<Announced>,
-    /// Channels with an unacknowledged quantum change.
     pending: ChannelSet,
     /// Channels with an acknowledged change that is not in effect yet.
     agreed: ChannelSet,

@@ -24,7 +24,7 @@
 //! | source | statement | reliable | consequence |
 //! |---|---|---|---|
 //! | the network (ICMP) | longer frames do not pass | no, ICMP messages can be forged | the size is probed |
-//! | our socket (`EMSGSIZE`) | this frame is too long | yes | counts as a lost probe, without three attempts |
+//! | the local socket (`EMSGSIZE`) | this frame is too long | yes | counts as a lost probe, without three attempts |
 //!
 //! Channels that pass frames of any length, such as TCP, are not probed.
 //!

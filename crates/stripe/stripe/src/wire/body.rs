@@ -23,7 +23,6 @@ pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     }
 }
 
-/// Encodes a message body; returns its type code, the flags and the length in bytes.
 pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     let mut fields = Writer { to, at: 0 };
     let (code, flags) = match *kind {

@@ -73,7 +73,6 @@ impl Paths {
         self.has_levels || class == Class::Fastest
     }
 
-    /// Returns the rank of a channel; the lowest rank is first.
     fn rank(&self, class: Class, channel: usize) -> u64 {
         match class {
             Class::Fastest => match self.channels[channel].round_trip().least_ns() {
@@ -120,7 +119,6 @@ impl Paths {
         if self.choose_anew(now_ns, class, &takes).is_some() {
             return None;
         }
-        // Times when a channel gets room, or the wait for a busy channel ends.
         let times = channels.flat_map(|channel| {
             let path = &self.channels[channel];
             let until_ns = self.awaited_until_ns(now_ns, class, channel);

@@ -13,7 +13,6 @@ pub(super) struct Search {
     pub(super) frame_bytes: u32,
     /// Smallest size known not to pass; initially above the maximum.
     pub(super) too_long_bytes: u32,
-    /// Size being probed; 0 without a probe.
     pub(super) probe_bytes: u32,
     /// Time stamp of the probe in flight; `None` without one.
     pub(super) sent_at: Option<Instant>,
