@@ -157,7 +157,8 @@ impl Path {
         matches!(&self.control, Control::Bbr(bbr) if bbr.is_probing_rtt(now_ns))
     }
 
-    /// Records whether another path is probing its minimum RTT, which postpones this path's probe.
+    /// Records whether another path is probing its minimum RTT. If so, this path postpones its
+    /// probe.
     pub fn see_others_probe(&mut self, others_probe: bool) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.see_others_probe_rtt(others_probe);

@@ -533,8 +533,8 @@ impl<S: Numbered> Sender<S> {
         match self.resets.poll(now) {
             Some(Due::Open) => self.open(now),
             Some(Due::Resets(acknowledged)) => {
-                // Channels marked as dead also get a reset: a channel can be dead only after its
-                // time for the acknowledgement is over, so that the mark must be corrupt.
+                // Channels marked as dead also get a reset. A channel can be dead only after its
+                // time for the acknowledgement is over; an earlier mark is corrupt.
                 self.markers.ask_only(self.presence.present() & !acknowledged);
             }
             None if self.is_open() => self.advance_open(now),

@@ -6,9 +6,9 @@
 //!   limit                 |<-------------------------------------------------------->| + credit
 //! ```
 //!
-//! Packets counted by the last marker of a channel have arrived or are lost. Its counts therefore
-//! correct the credit and the bytes in flight after losses (FCVC of Kung and Chapman, with the
-//! marker as the credit check).
+//! Packets counted by the last marker of a channel have arrived or are lost. The marker's counts
+//! therefore correct the credit and the bytes in flight after losses (FCVC of Kung and Chapman,
+//! with the marker as the credit check).
 //!
 //! A report is due after each marker. With a [`ReportPlan`], a report is also due after several
 //! packets or a loss, and an interval after an unreported arrival or delivery.
@@ -47,7 +47,7 @@ impl ReportPlan {
     }
 }
 
-/// Number of packets after which a report is due. TCP acknowledges every two segments (RFC 9293,
+/// Number of packets after which a report is due. TCP acknowledges every second segment (RFC 9293,
 /// section 3.8.6.3), but its acknowledgements are half as long as a report.
 const PACKETS: u32 = 4;
 

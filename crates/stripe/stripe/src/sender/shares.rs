@@ -54,7 +54,7 @@ struct Seen {
     idle_ns: u64,
     /// Time when all packets sent before the last plan are expected to have arrived.
     settled_at_ns: u64,
-    /// Time in ns and bytes received, of the first and the last report.
+    /// Time in ns of the first and the last report, each with the number of bytes received by then.
     came: Option<((u64, u64), (u64, u64))>,
 }
 
