@@ -18,29 +18,30 @@ use core::time::Duration;
 pub struct CoDelPlan {
     /// Acceptable sojourn time in a standing queue, in ns.
     pub target_ns: u64,
-    /// Time with the sojourn above the target before the first drop, in ns; about a round-trip
-    /// time.
+    /// Time for which the sojourn time must exceed the target before the first drop, in ns; about a
+    /// round-trip time.
     pub interval_ns: u64,
-    /// Longest packet; CoDel never drops from a backlog of at most this many bytes.
+    /// Longest packet in bytes; CoDel never drops packets while the backlog is at most this long.
     pub longest_bytes: u32,
 }
 
 impl CoDelPlan {
-    /// Target of RFC 8290, section 5.2.2.
+    /// Default target (RFC 8290, section 5.2.2).
     pub const TARGET_NS: u64 = 5_000_000;
-    /// Interval of RFC 8290, section 5.2.1.
+    /// Default interval (RFC 8290, section 5.2.1).
     pub const INTERVAL_NS: u64 = 100_000_000;
 
-    /// Returns the target for a queue whose longest path has this unloaded round-trip time: the
-    /// round trip, but at least 5 ms. A window reduced to a fraction b leaves no idle time if (1 -
-    /// b) / b round trips were queued: 0.43 for CUBIC, 1 for Reno.
+    /// Returns the target in ns for a queue whose longest path has this unloaded round-trip time:
+    /// that time, but at least 5 ms. After a window reduction to a fraction b, the path stays busy
+    /// if (1 - b) / b round trips of data were queued: 0.43 for CUBIC (b = 0.7), 1 for Reno (b =
+    /// 0.5).
     pub fn target_before(round_trip: Duration) -> u64 {
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
 
-    /// Returns the interval for the same queue: two targets, but at least the interval of RFC 8290.
-    /// The queue reflects the reaction to a drop only after a round trip and another target; an
-    /// earlier second drop may halve the window again.
+    /// Returns the interval in ns for the same queue: twice the target, but at least the interval
+    /// of RFC 8290. The sender's reaction to a drop reaches the queue only after the round trip and
+    /// the queueing delay; an earlier second drop might halve the window again.
     pub fn interval_before(round_trip: Duration) -> u64 {
         let target_ns = Self::target_before(round_trip);
         target_ns.saturating_mul(2).max(Self::INTERVAL_NS)
@@ -147,7 +148,7 @@ impl CoDel {
     }
 }
 
-/// Returns the next drop time: an interval / √count later, in whole ns.
+/// Returns the next drop time: `from_ns` plus `interval_ns` / √`count`, in whole ns.
 fn control_law(from_ns: u64, interval_ns: u64, count: u64) -> u64 {
     let square = u128::from(interval_ns) * u128::from(interval_ns);
     let span = (square / u128::from(count)).isqrt();

@@ -72,8 +72,8 @@ pub enum Unexpected {
     Dangerous,
 }
 
-/// Returns the ECN field after decapsulation; `None` drops the packet, as it was marked but is not
-/// ECN-capable.
+/// Returns the ECN field after decapsulation, or `None` if the packet must be dropped because it
+/// was marked but is not ECN-capable.
 pub const fn decapsulate(inner: Ecn, outer: Ecn) -> (Option<Ecn>, Option<Unexpected>) {
     use Ecn::{Ce, Ect0, Ect1, NotEct};
     match (inner, outer) {
@@ -132,7 +132,6 @@ mod tests {
         }
     }
 
-    /// Checks the code points (RFC 3168, figure 1).
     #[test]
     fn ecn_field_is_the_last_two_bits() {
         let points = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];

@@ -3,8 +3,8 @@
 //! Source: RFC 8290, sections 4.1 and 4.2: deficit round robin (Shreedhar and Varghese 1995) with
 //! new flows before old ones.
 //!
-//! Invariant: a flow is listed if and only if a packet was enqueued after the flow was last found
-//! empty.
+//! Invariant: a flow is in a list if and only if one of its packets was enqueued after the flow was
+//! last found empty.
 
 use crate::codel::CoDel;
 use crate::slab::{List, NONE};
@@ -93,7 +93,7 @@ impl Flows {
     }
 
     /// Removes an empty flow from its list. A new flow moves to the end of the old flows instead,
-    /// as recurring new flows would otherwise starve them.
+    /// because recurring new flows would otherwise starve the old flows.
     pub(crate) fn retire(&mut self, flow: u32) {
         let was_new = self.flow(flow).listed == Listed::New;
         self.remove_first(flow);

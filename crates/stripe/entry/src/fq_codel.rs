@@ -6,8 +6,8 @@
 //!                                                               it is dequeued
 //! ```
 //!
-//! `dequeue` returns the packet of the last `peek`, because the scheduler's decision depends on its
-//! length.
+//! `dequeue` returns the packet of the last `peek`, because the channel scheduler has used that
+//! packet's length.
 //!
 //! Source: RFC 8290, section 4; defaults: section 5.2.
 
@@ -30,7 +30,7 @@ pub struct FqCodelPlan {
     pub quantum_bytes: u32,
     /// Maximum backlog in bytes.
     pub limit_bytes: u64,
-    /// Maximum backlog in packets; memory for all is allocated at the start.
+    /// Maximum backlog in packets; memory for all of them is allocated at the start.
     pub limit_packets: u32,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -86,7 +86,7 @@ pub struct Dequeued<P> {
     pub bytes: u32,
     /// Whether ECN must be set to CE.
     pub marked: bool,
-    /// Time from the packet's arrival until it was chosen, in ns.
+    /// Time in the queue until the packet was chosen, in ns.
     pub sojourn_ns: u64,
 }
 
@@ -104,7 +104,7 @@ pub struct Dropped<P> {
 pub enum DropReason {
     /// The sojourn time exceeded the target for too long.
     Target,
-    /// The queue was full, and the packet's flow was the longest.
+    /// The queue was full, and the packet's flow had the largest backlog.
     Limit,
 }
 
@@ -128,7 +128,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Returns the sums of the counters, and the longer maximum sojourn time.
+    /// Returns the sums of both sets of counters, and the larger of the maximum sojourn times.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl<P> FqCodel<P> {
         assert!(plan.limit_packets > 0, "there is room for a packet");
         Self {
             plan,
-            // A new packet is stored before another packet is dropped to make room.
+            // A new packet is stored before another packet is dropped to make room for it.
             slab: Slab::new(plan.limit_packets + 1),
             flows: Flows::new(plan.flows, plan.quantum_bytes),
             chosen: None,
@@ -210,8 +210,8 @@ impl<P> FqCodel<P> {
         &self.counters
     }
 
-    /// Enqueues a packet. `dropped` receives the packets dropped from a full queue, possibly this
-    /// one.
+    /// Enqueues a packet. `dropped` receives the packets dropped from a full queue, possibly
+    /// including the new packet.
     pub fn enqueue(
         &mut self,
         now_ns: u64,

@@ -7,13 +7,12 @@
 //!               └─ ▒▒▒▒ ─────┘                                           └──────────►
 //! ```
 //!
-//! A long tail-drop queue delays TCP flows by its full length, a short one reduces their rate.
-//! FQ-CoDel signals standing queues and serves sparse flows first.
+//! A long tail-drop queue delays TCP flows by its full length; a short tail-drop queue reduces
+//! their throughput. FQ-CoDel signals standing queues and serves sparse flows first.
 //!
-//! Source: RFC 8290 (FQ-CoDel), RFC 8289 (CoDel), RFC 6040 (ECN in tunnels).
-//!
-//! Invariants: no clock access, I/O or randomness except a seed; no allocation after construction;
-//! each packet leaves exactly once, forwarded or dropped; packets of a flow leave in order.
+//! Invariants: no clock access or I/O; the seed is the only source of randomness; no allocation
+//! after construction; each packet is either forwarded or dropped, exactly once; packets of a flow
+//! leave in order.
 
 mod codel;
 mod ecn;

@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
     /// Probability that a frame is lost, independently of others
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     loss: Probability,
-    /// Burst loss in place of --loss: the probabilities that a frame starts and ends a burst, in
-    /// which all frames are lost
+    /// Burst loss in place of --loss: the probabilities that a frame starts and ends a burst; all
+    /// frames of a burst are lost
     #[arg(long, value_parser = bursts, value_name = "BEGIN,END", conflicts_with = "loss")]
     bursts: Option<GilbertElliott>,
     /// Bit error rate
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// Probability that a frame enters the queue twice
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     duplication: Probability,
-    /// Probability and length of an extra delay of single frames, which reorders them: '0.01,5 ms'
+    /// Probability and length of an extra delay, which reorders frames: '0.01,5 ms'
     #[arg(long, value_parser = reordering, value_name = "PROBABILITY,TIME")]
     reordering: Option<Reordering>,
     /// Outage of both directions: '2 s..3 s'; may be repeated
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     /// Delay from right to left
     #[arg(long, value_name = "TIME", help_heading = "From right to left")]
     back_delay: Option<Span>,
-    /// Queue from right to left
+    /// Queue limit from right to left
     #[arg(long, value_name = "BYTES or TIME", help_heading = "From right to left")]
     back_queue: Option<QueueBound>,
     /// Jitter from right to left
@@ -87,14 +87,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = step, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 
-    /// Delivery delay beyond the model's arrival time from which a frame counts as late; if many
-    /// frames are late, the machine is too slow for the link
+    /// Maximum delay of a delivery after the model's arrival time; later frames are counted as
+    /// late. If many frames are late, the machine is too slow for the link
     #[arg(long, default_value = "1 ms", value_name = "TIME")]
     pub(crate) late: Span,
     /// MTU of the interfaces: the longest packet, without Ethernet header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,
-    /// Seed of all random numbers: with the same seed, the same frames by number are lost
+    /// Seed of all random numbers; with equal seeds, the frames with the same numbers are lost
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -166,7 +166,7 @@ impl Arguments {
     }
 }
 
-/// Length of an Ethernet header with a VLAN tag.
+/// Length of an Ethernet header with a VLAN tag, in bytes.
 const ETHERNET_BYTES: u64 = 18;
 
 const fn option_of(error: &ParameterError) -> &'static str {

@@ -1,4 +1,4 @@
-//! One direction of the link: the model, and its frames in transit.
+//! One direction of the link: the model, and the frames in transit.
 //!
 //! Methods take the time as an argument; only the pump reads the clock.
 //!
@@ -28,7 +28,7 @@ pub(crate) struct Delivered {
 #[derive(Debug)]
 pub(crate) struct Direction {
     channel: Channel,
-    /// Future rate changes, the next at the end.
+    /// Future rate changes in reverse time order.
     steps: Vec<Step>,
     frames: EventQueue<Frame>,
     number: u64,
@@ -38,8 +38,8 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// Creates a direction; frames delivered more than `late_after` past their arrival time count
-    /// as late.
+    /// Creates a direction. A frame counts as late if it is delivered more than `late_after` after
+    /// its arrival time.
     pub(crate) fn new(
         plan: DirectionPlan,
         seed: u64,
@@ -173,8 +173,8 @@ mod tests {
         let half = Rate::from_bytes_per_second(500_000);
         let mut direction = direction(clean(), vec![Step { at: us(100), rate: half }]);
         direction.offer(us(0), &[1; 150]);
-        // At 100 us, 50 B are left, which now take until 200 us; the 20 B frame then takes until
-        // 240 us.
+        // At 100 us, when the rate halves, 50 B of the first frame are unsent and take until 200
+        // us; the second frame, of 20 B, takes until 240 us and arrives 50 us later.
         direction.offer(us(150), &[2; 20]);
         assert_eq!(arrived(&mut direction, us(200)), [vec![1; 150]]);
         assert_eq!(direction.next_arrival(), Some(us(290)));

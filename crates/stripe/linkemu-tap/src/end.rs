@@ -1,8 +1,8 @@
 //! End of the link: a TAP interface in a network namespace.
 //!
-//! A TAP interface belongs to the namespace in which `/dev/net/tun` is opened: the process enters
-//! that namespace and returns. An open TAP keeps its namespace alive, so that a deleted namespace
-//! only loses its name or path.
+//! A TAP interface belongs to the namespace of the process that opens `/dev/net/tun`. This process
+//! therefore enters the namespace, opens the device and returns. An open TAP keeps its namespace
+//! alive, even if the namespace's name or path is deleted.
 
 use crate::problem::Problem;
 use gingham_input::nearest;
@@ -94,8 +94,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Creates the interface, up and without an address. Panics if this process cannot return to
-    /// its own namespace.
+    /// Creates the interface, sets it up, and assigns no address. Panics if this process cannot
+    /// return to its original namespace.
     pub(crate) fn new(end: &End, mtu: u16) -> Result<Self, Problem> {
         let namespace = Namespace::open(&end.namespace)?;
         let refused = |error: io::Error| Problem::Environment(refusal(end, &error));

@@ -8,10 +8,10 @@
 //!   └──────────────┘        └─────────────────────────────────────┘        └───────────────┘
 //! ```
 //!
-//! Frame lengths include the Ethernet header, but not preamble and check sequence.
+//! Frame lengths include the Ethernet header, but not the preamble and the frame check sequence.
 //!
 //! Invariants: no frame is delivered before its arrival time; the maximum lateness is reported; the
-//! interfaces disappear with the process.
+//! interfaces disappear when the process ends.
 
 #[cfg(target_os = "linux")]
 mod arguments;

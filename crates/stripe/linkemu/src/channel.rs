@@ -9,8 +9,8 @@ use crate::queue::{Queue, Sending};
 use crate::{Arrival, Counters, DropReason, Fate, Loss, ParameterError, Parameters};
 use gingham_kernel::{Purpose, Rate, Span, Time};
 
-/// One direction of an emulated link, with its own queue and impairments. Methods panic if `now` is
-/// earlier than the last offer or change.
+/// One direction of an emulated link, with a queue and impairments. Methods panic if `now` is
+/// earlier than in the last call that changed the channel.
 ///
 /// ```
 /// use gingham_kernel::{Rate, Span, Time};
@@ -34,7 +34,8 @@ pub struct Channel {
     duplicates: Draws,
     jitters: Draws,
     holds: Draws,
-    /// In-order arrival time of the last packet offered, even if that packet was lost.
+    /// Arrival time of the last packet without the extra delay of reordering; lost packets also
+    /// count.
     in_order: Time,
     now: Time,
     counters: Counters,
@@ -69,7 +70,7 @@ impl Channel {
 
     /// Offers the next packet, which must have at least one byte.
     ///
-    /// Both copies of a duplicated packet enter the queue, and each has its own fate.
+    /// Both copies of a duplicated packet enter the queue, and their fates are independent.
     pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
         assert!(now >= self.now, "packets are offered in the order of time");
         assert!(length_bytes > 0, "a packet has a byte");
@@ -117,7 +118,7 @@ impl Channel {
         self.queue.backlog_bytes(now)
     }
 
-    /// Changes the rate from `now` on, also for queued packets. Arrival times already returned do
+    /// Sets the rate from `now` on, for queued and later packets. Arrival times already returned do
     /// not change, and later packets do not arrive before them. If the queue is bounded by time,
     /// its backlog must drain within a day at the new rate.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
@@ -127,14 +128,14 @@ impl Channel {
         self.queue.set_rate(now, rate);
     }
 
-    /// Changes the loss from the next packet on. The random draws stay the same; burst loss starts
-    /// in the good state.
+    /// Sets the loss model from the next packet on. The random numbers of packets do not change.
+    /// Burst loss starts in the good state.
     pub fn set_loss(&mut self, loss: Loss) {
         self.parameters.loss = loss;
         self.losses.set_loss(loss);
     }
 
-    /// Changes the MTU from the next packet on; `None` removes it.
+    /// Sets the MTU from the next packet on; `None` removes the limit.
     pub const fn set_mtu(&mut self, mtu_bytes: Option<u32>) {
         self.parameters.mtu_bytes = mtu_bytes;
     }

@@ -8,9 +8,9 @@
 //!
 //! The traffic does not react to loss. It bypasses the policer, which only limits our traffic.
 //!
-//! Invariants: competing traffic does not change the random draws of our packets; packet `n` of
-//! even traffic arrives at `from + n x packet / rate`, rounded up once; a competing packet precedes
-//! ours with the same arrival time.
+//! Invariants: competing traffic does not change the random draws of our packets; packet `n`, from
+//! 0, of evenly spaced traffic arrives at `from + n x packet_bytes / rate`, rounded up to a ps; if
+//! a competing packet and one of ours arrive simultaneously, the competing packet is first.
 
 use crate::error::ParameterError;
 use crate::parameters::sending_ps;
@@ -34,9 +34,10 @@ pub struct Competing {
 /// Distribution of the times between packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Constant, with the first packet at the start.
+    /// Constant intervals; the first packet arrives at the start time.
     Even,
-    /// Exponential, also from the start to the first packet.
+    /// Exponentially distributed intervals, including the interval from the start time to the first
+    /// packet.
     Poisson,
 }
 

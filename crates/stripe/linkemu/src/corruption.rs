@@ -1,8 +1,8 @@
 //! Bit errors: the position of a packet's first damaged bit.
 //!
-//! The number of intact bits before the first damaged bit is geometric, drawn once per packet. At a
-//! bit error rate `e`, a packet is damaged with probability 1 - (1 - e)^bits. Flipping only the
-//! first damaged bit suffices, as every checksum detects a single flipped bit.
+//! The number of intact bits before the first damaged bit has a geometric distribution and is drawn
+//! once per packet. At a bit error rate `e`, a packet is damaged with probability 1 - (1 - e)^bits.
+//! Flipping only the first damaged bit suffices, as every checksum detects a single flipped bit.
 
 use crate::Probability;
 use crate::draws::{Draw, Draws};

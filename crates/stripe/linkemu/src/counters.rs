@@ -21,7 +21,7 @@ pub struct Counters {
     pub policed: u64,
     /// Packets dropped at the full queue.
     pub queue_full: u64,
-    /// Packets cut off by an outage.
+    /// Packets dropped because an outage overlapped their transit.
     pub outage: u64,
     /// Packets lost at random.
     pub lost: u64,

@@ -5,7 +5,7 @@
 //!   key + (2 packet + copy + 1) x golden gamma ── mix ──► 64 random bits
 //! ```
 //!
-//! An additional packet or draw does not change any other number.
+//! An additional packet or draw does not change any other random number.
 //!
 //! Source: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
 //! 2014).
@@ -57,7 +57,7 @@ impl Draws {
     }
 }
 
-/// Applies the SplitMix64 finaliser, a bijection in which each input bit flips half of the output
+/// Applies the SplitMix64 finaliser, a bijection. Each flipped input bit flips half of the output
 /// bits on average.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

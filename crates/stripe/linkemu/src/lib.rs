@@ -8,9 +8,9 @@
 //!                            competing traffic
 //! ```
 //!
-//! The crate only computes times and moves no data; the caller uses virtual or real time.
+//! The crate computes arrival times and does not move data. Callers may use virtual or real time.
 //!
-//! The model is our own, except the burst loss of Gilbert (1960) and Elliott (1963). Its rules:
+//! The model is our own, except for the burst loss of Gilbert (1960) and Elliott (1963). Rules:
 //!
 //! - **Draws by number.** Each random number is a hash of seed, direction, purpose and packet
 //!   number.
@@ -20,8 +20,8 @@
 //!   packet, arrive within any span `t`.
 //!
 //! Invariants: without reordering, packets arrive in order; no arriving packet was in transit
-//! during an outage; the queue never exceeds its bound, except a time bound after the rate falls;
-//! no I/O, clock access or allocation after construction.
+//! during an outage; the queue exceeds its bound only if the bound is a time and the rate falls;
+//! there is no I/O or clock access, and no allocation after construction.
 
 mod channel;
 mod competing;

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Source of the burst model: Gilbert, "Capacity of a burst-noise channel", BSTJ 39, 1960, and
-//! Elliott, "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963; here in
+//! Elliott, "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963, applied to
 //! packets instead of bits.
 
 use crate::competing::Competing;
@@ -96,7 +96,7 @@ pub struct Reordering {
     pub span: Span,
 }
 
-/// Interval during which the channel carries nothing.
+/// Outage: packets in transit during this interval are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
     /// Start time.
@@ -144,8 +144,8 @@ impl Parameters {
         self.check_way()
     }
 
-    /// Checks a rate change to `to`. At rates up to `fastest`, a backlog may have built up, with a
-    /// last packet of `longest_bytes`; the new rate must send it within a day.
+    /// Checks a rate change to `to`. The largest backlog that can build up at rates up to
+    /// `fastest`, with a last packet of `longest_bytes`, must drain within a day at the new rate.
     pub fn check_change(
         &self,
         to: Rate,

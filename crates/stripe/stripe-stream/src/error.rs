@@ -63,7 +63,7 @@ pub enum GreetingError {
     /// Connections of different streams.
     #[error("connections of different streams: {0:016x} and {1:016x}")]
     Streams(u64, u64),
-    /// Number of connections different from that in the greeting.
+    /// Number of connections different from the number in the greeting.
     #[error("the stream goes over {expected} connections, and {given} were given")]
     Count {
         /// Number of connections in the greeting.
@@ -80,7 +80,7 @@ pub enum GreetingError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// Connection that ended before the stream.
+    /// Connection that ended before the end of the stream.
     #[error("connection {0} ended before the stream")]
     Ended(usize),
     /// Chunk longer than the maximum.

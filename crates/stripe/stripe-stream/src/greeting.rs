@@ -54,8 +54,8 @@ impl Greeting {
         bytes
     }
 
-    /// Reads a greeting, blocking. A server of unauthenticated connections should use a thread for
-    /// each connection, and shut down silent connections.
+    /// Reads a greeting, blocking. A server for unauthenticated clients should use a thread per
+    /// connection, and shut down silent connections.
     pub fn read_from<S: Read + AsFd>(connection: &mut S) -> Result<Self, GreetingError> {
         let mut bytes = [0; GREETING_BYTES];
         read_all(connection, &mut bytes)?;

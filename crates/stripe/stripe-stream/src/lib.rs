@@ -11,7 +11,7 @@
 //!
 //! | [`Order`] | connection of a chunk | header |
 //! |---|---|---|
-//! | free | any with free buffer space, so that each runs at its own rate | number, length: 12 bytes |
+//! | free | any connection with free buffer space, so that each connection is used at its full rate | number, length: 12 bytes |
 //! | strict | chosen by surplus round robin; the reader runs the same scheduler (Adiseshu et al. 1996, section 3) | length: 4 bytes |
 //!
 //! A stalled connection blocks the stream; a failed connection ends it with an error, because data

@@ -14,7 +14,7 @@ pub enum Order {
     Free,
     /// The next connection by surplus round robin.
     Strict {
-        /// Bytes of each connection per round.
+        /// Bytes per round for each connection.
         quanta_bytes: Vec<u32>,
     },
 }
@@ -29,9 +29,10 @@ pub struct StreamPlan {
 }
 
 impl StreamPlan {
-    /// Default chunk length, the maximum of segmentation offload; headers are 0.02 % of it.
+    /// Default chunk length in bytes, the maximum of segmentation offload; chunk headers add 0.02
+    /// %.
     pub const CHUNK_BYTES: u32 = 1 << 16;
-    /// Longest chunk that readers accept.
+    /// Longest chunk that readers accept, in bytes.
     pub const CHUNK_BYTES_MAX: u32 = 1 << 24;
 
     pub(crate) fn check(&self, connections: usize) -> Result<(), PlanError> {

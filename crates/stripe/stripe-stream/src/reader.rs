@@ -15,8 +15,8 @@ use crate::readiness::{For, ready};
 
 /// Reader of one stream over several connections.
 ///
-/// A read returns the available bytes of the next chunk, or blocks. If a connection ends early,
-/// bytes that are already in order are returned before the error. A [`StreamError`] is permanent.
+/// A read returns the available bytes of the next chunk, or blocks. If a connection ends early, the
+/// bytes received in order are returned before the error. A [`StreamError`] is permanent.
 #[derive(Debug)]
 pub struct StripedReader<S> {
     inlets: Vec<Inlet<S>>,
@@ -29,7 +29,6 @@ pub struct StripedReader<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Between,
-    /// Inside a chunk, with the number of unread bytes.
     Within {
         place: usize,
         left_bytes: usize,
@@ -110,7 +109,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         }
     }
 
-    /// Waits for the end of every connection, since closing a connection early would fail the
+    /// Waits for the end of every connection, because an early close would cause an error at the
     /// writer.
     fn read_ends(&mut self, end: ChunkHeader) -> io::Result<()> {
         let bytes = self.header_bytes();

@@ -12,8 +12,8 @@ pub(crate) enum For {
     Writing,
 }
 
-/// Waits for a ready connection or the timeout. Returns a bit mask of connection indices; a failed
-/// connection counts as ready, as its next call returns the error.
+/// Waits until a connection is ready or the timeout expires. Returns a bit mask of connection
+/// indices; a failed connection counts as ready, because its next read or write returns the error.
 pub(crate) fn ready<'a>(
     connections: impl Iterator<Item = (usize, BorrowedFd<'a>)>,
     for_what: For,

@@ -13,8 +13,8 @@ use crate::greeting::Greeting;
 use crate::plan::{Scheduler, StreamPlan};
 use crate::readiness::{For, ready};
 
-/// Unsent chunks per TCP connection: one in transmission and one behind it. A longer queue would be
-/// assigned before the connection's rate is known.
+/// Unsent chunks per TCP connection: one in transmission and one behind it. With a longer queue,
+/// chunks would be assigned before the connection's rate is known.
 const UNSENT_CHUNKS: u32 = 2;
 
 /// Writer of one stream over several connections.

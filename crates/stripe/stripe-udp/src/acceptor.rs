@@ -18,13 +18,13 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::errno::Errno;
 
-/// Maximum number of connections accepted per turn, which leaves time for other work; at the turns
-/// of a pipe, 64,000 per second.
+/// Maximum number of connections accepted per turn of the event loop, so that other work gets its
+/// time; 4,000 turns per second accept 64,000 connections.
 pub const ACCEPTED_A_TURN: usize = 16;
-/// Pause when no descriptor is free, shorter than the time for which clients retry.
+/// Pause while no descriptor is free; clients retry for longer than this.
 const REST: Duration = Duration::from_secs(1);
 
-/// State of a listening socket.
+/// Accept limits of a listening socket.
 #[derive(Debug, Default)]
 pub struct Acceptor {
     left: usize,
@@ -32,14 +32,14 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// Starts a turn.
+    /// Starts a turn of the event loop.
     pub fn begin(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
         self.left = if self.rests() { 0 } else { ACCEPTED_A_TURN };
     }
 
-    /// Returns the next connection of this turn, if any, from the non-blocking `accept`. When no
-    /// descriptor is free, `give_up` may release one, and returns whether it did.
+    /// Returns the next connection of this turn, if any. `accept` must not block. If no descriptor
+    /// is free, `give_up` may release a descriptor; it returns whether it did.
     pub fn next<T>(
         &mut self,
         now: Instant,
@@ -62,7 +62,7 @@ impl Acceptor {
         None
     }
 
-    /// Returns whether the acceptor pauses and the socket must not be polled.
+    /// Returns whether accepting is paused, so that the socket must not be polled.
     pub const fn rests(&self) -> bool {
         self.rests_until.is_some()
     }

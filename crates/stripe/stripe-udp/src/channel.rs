@@ -35,7 +35,7 @@ pub(crate) const CE: u8 = 0b11;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// The run was sent, queued, or dropped locally, which counts as a network loss.
+    /// The run was sent, queued, or dropped locally; a local drop counts as a network loss.
     Went,
     /// A datagram exceeds the interface's MTU; more datagrams may be pending.
     TooLong { datagram_bytes: usize },
@@ -78,8 +78,8 @@ impl Channel {
         })
     }
 
-    /// Moves to other addresses and drops datagrams queued for the old link. If the new link cannot
-    /// be opened, the old one remains.
+    /// Moves the channel to other addresses and drops datagrams queued for the old link. If the new
+    /// link cannot be opened, the old link remains.
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,
@@ -87,7 +87,7 @@ impl Channel {
         opener: Option<Opener>,
         now: Instant,
     ) -> io::Result<()> {
-        // The old link occupies shared resources, such as the port.
+        // Frees resources that the new link may need, such as the port.
         self.link.release();
         self.drop_waiting();
         self.again_at = now;
@@ -278,9 +278,9 @@ impl Channel {
         false
     }
 
-    /// Also sends to the announced address if the other end was last seen elsewhere. An attacker
-    /// who replays intercepted packets thus diverts a channel only until a newer packet arrives.
-    /// Returns whether the channel has just lost its link.
+    /// Also sends to the announced address if the other end was last seen at another address.
+    /// Replayed packets thus divert a channel only until a newer packet arrives. Returns whether
+    /// the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (announced, current) = (self.announced, self.link.remote());
         let elsewhere = announced
@@ -298,8 +298,8 @@ impl Channel {
         self.counts.moved += 1;
     }
 
-    /// Takes at least one datagram from the inbox. Returns the batch only if it is from the other
-    /// end, unless `from_anywhere` is set.
+    /// Takes a batch from the inbox. Returns its number of datagrams, at least 1, and the batch
+    /// itself if it is from the other end or `from_anywhere` is set.
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();

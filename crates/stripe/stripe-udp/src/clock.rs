@@ -13,7 +13,7 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::time::{ClockId, clock_gettime};
 
-/// Maximum time between two clock readings that count as simultaneous, a hundred times the duration
+/// Maximum time between two clock readings that count as simultaneous: a hundred times the duration
 /// of a reading.
 const TOGETHER: Duration = Duration::from_micros(10);
 const TRIES_MAX: u32 = 4;
@@ -45,8 +45,8 @@ impl Moment {
         }
     }
 
-    /// Converts a kernel timestamp to an arrival time no earlier than `empty_at`, when the socket
-    /// was last empty.
+    /// Converts a kernel timestamp to an arrival time, which is not before `empty_at`, when the
+    /// socket was last empty.
     pub(crate) fn of_stamp(&self, stamp: Option<Duration>, empty_at: Instant) -> Instant {
         let age = stamp.map_or(Duration::ZERO, |stamp| self.realtime.saturating_sub(stamp));
         let at = self.now.nanoseconds().saturating_sub(nanoseconds(age));
@@ -70,8 +70,8 @@ pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
 mod tests {
     use super::*;
 
-    /// Checks a datagram read 3 ms after arrival on a socket that was empty 5 ms ago. Clock steps
-    /// move the arrival time only within these bounds.
+    /// Checks a datagram read 3 ms after its arrival, on a socket that was empty 5 ms before the
+    /// reading.
     #[test]
     fn datagram_age_is_bounded_despite_clock_steps() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);

@@ -33,7 +33,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Maximum datagrams received before transmitting: 4 ms at 10 Gbit/s.
+/// Maximum datagrams received before transmitting; they take 4 ms at 10 Gbit/s.
 pub(crate) const DATAGRAMS_A_TURN: usize = 4_096;
 
 /// Configuration of an [`End`].
@@ -57,11 +57,11 @@ pub struct EndPlan {
 
 impl EndPlan {
     /// Returns a plan for free order with packets of at most `longest_bytes`. The wake-up granule
-    /// is half a millisecond, half of `ControlPlan::burst`. A quarter of a millisecond took 18.1
-    /// instead of 13.6 CPU seconds per gigabyte at 100 + 300 Mbit/s, 22.9 instead of 17.3 with a
-    /// delay of 10 ms and queues of 64 kB, and 126 instead of 90 at 10 + 20 Mbit/s, without higher
-    /// TCP throughput (two or three alternating runs of `benches/striping_daemon.py`). A whole
-    /// millisecond would leave no reserve in the burst.
+    /// is half a millisecond, half of `ControlPlan::burst`. With a quarter of a millisecond, TCP
+    /// throughput was not higher, and the CPU time per gigabyte was 18.1 s instead of 13.6 s at 100
+    /// + 300 Mbit/s, 22.9 s instead of 17.3 s with an additional delay of 10 ms and queues of 64
+    /// kB, and 126 s instead of 90 s at 10 + 20 Mbit/s (two or three alternating runs of
+    /// `benches/striping_daemon.py`). A whole millisecond would leave no reserve in the burst.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),
@@ -124,7 +124,6 @@ pub trait Source {
 /// ```
 #[derive(Debug)]
 pub struct End {
-    /// Channels by id; `None` marks a free id.
     channels: Vec<Option<Channel>>,
     kind: LinkKind,
     listeners: Vec<Listener>,
@@ -142,9 +141,10 @@ pub struct End {
 }
 
 impl End {
-    /// Opens the `channels`, numbered from 0: all over UDP and TCP, or all over Ethernet. Resets to
-    /// `epoch`, which must be later than any epoch known to the other end; with a peer, the
-    /// handshake determines the epochs. Sets the thread's timer slack to 1 ns.
+    /// Opens an end with these channels, numbered from 0: all over UDP and TCP, or all over
+    /// Ethernet. Without a peer, resets to `epoch`, which must be later than any epoch known to the
+    /// other end; with a peer, the handshake determines the epochs. Sets the thread's timer slack
+    /// to 1 ns.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,
@@ -288,8 +288,8 @@ impl End {
         self.striping.next_packet()
     }
 
-    /// Waits for work, for a descriptor in `also`, or until `until`. Returns the descriptors in
-    /// `also` that may be readable.
+    /// Waits until work is due, a descriptor in `also` is ready, or `until` has passed. Returns the
+    /// descriptors in `also` that may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         let mut waiting = self.waiting;
         let fds = self.fds();
@@ -326,8 +326,8 @@ impl End {
     }
 
     /// Returns the longest packet in bytes, suitable as an MTU: the smallest known limit of the
-    /// active channels, which may change. In free order, a longer packet is sent on a channel that
-    /// it fits, or dropped.
+    /// active channels. The value may change. In free order, a longer packet is sent on a channel
+    /// that it fits, or dropped.
     pub fn longest_bytes(&self) -> u32 {
         self.striping.bundle_bytes()
     }
@@ -337,7 +337,8 @@ impl End {
         self.striping.sender().size(channel)
     }
 
-    /// Returns the maximum wait for a missing packet; zero without reordering.
+    /// Returns the maximum wait for a missing packet of a channel; zero if the channel does not
+    /// reorder.
     pub fn reordering_window(&self, channel: usize) -> Duration {
         self.striping.window(channel)
     }
@@ -347,7 +348,8 @@ impl End {
         self.striping.sender().flight(channel)
     }
 
-    /// Returns the smallest round-trip time without queueing.
+    /// Returns the round-trip time without queueing of the active channel with the longest such
+    /// time.
     pub fn round_trip_least(&self) -> Option<Duration> {
         self.striping.sender().round_trip_least()
     }
@@ -535,7 +537,7 @@ impl End {
 // Invariant: each protocol channel, and no other, has a socket that is open or being reopened.
 
 impl End {
-    /// Opens a channel, which is used once the other end has responded.
+    /// Opens a channel, which is used once the other end has responded on it.
     pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         self.add_channel_by(id, plan, None)
     }
@@ -653,8 +655,8 @@ fn forget_listener(listeners: &mut Vec<Listener>, channel: usize) {
 
 impl End {
     /// Processes connections without a channel. Handshakes are answered on the connection itself. A
-    /// connection is assigned to a channel when an authentic datagram arrives that is newer than
-    /// any received on that channel.
+    /// connection is assigned to a channel when it delivers an authentic datagram newer than any
+    /// received on that channel.
     fn admit(&mut self, now: Instant) {
         let Self { listeners, encapsulation, striping, sessions, channels, .. } = self;
         for listener in listeners {

@@ -38,9 +38,10 @@ use crate::wait::{Ready, Waiting, Wakeups};
 use unauthenticated::Unauthenticated;
 pub use unauthenticated::UnauthenticatedCounts;
 
-/// Bytes per end and round: half a millisecond at 1 Gbit/s, and the size of one send call.
+/// Bytes that each end may send per round: half a millisecond at 1 Gbit/s, and the size of one send
+/// call.
 const QUANTUM_BYTES: u64 = 1 << 16;
-/// Maximum rounds before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
+/// Maximum rounds before receiving again; 64 quanta take 34 ms at 1 Gbit/s.
 const ROUNDS: usize = 64;
 
 /// Packet sources of all ends.
@@ -85,8 +86,8 @@ fn named(ends: &mut [Option<Box<End>>], number: usize) -> Option<(usize, &mut En
 }
 
 impl Ends {
-    /// Creates an empty set with this private key, and a minimum time between wake-ups. Sets the
-    /// thread's timer slack to 1 ns.
+    /// Creates an empty set of ends that use this private key, with `granule` as the minimum time
+    /// between wake-ups. Sets the thread's timer slack to 1 ns.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
@@ -346,8 +347,8 @@ impl Ends {
         self.due_at.iter().copied().fold(NEVER, Instant::min)
     }
 
-    /// Waits for work, for a descriptor in `also`, or until `until`. Returns the descriptors in
-    /// `also` that may be readable.
+    /// Waits until work is due, a descriptor in `also` is ready, or `until` has passed. Returns the
+    /// descriptors in `also` that may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         self.follow(now());
         let mut waiting = self.waiting;

@@ -3,7 +3,7 @@
 //! | kernel error | meaning | handling |
 //! |---|---|---|
 //! | `EMSGSIZE` | above the interface's MTU | the protocol is notified and shrinks the channel |
-//! | `EAGAIN`, `ENOBUFS` | a local queue is full | as a network loss, to which the congestion controller reacts |
+//! | `EAGAIN`, `ENOBUFS` | a local queue is full | counted as a network loss, so the congestion controller reacts |
 //! | `ENOTCONN`, or an invalid length in the stream | the connection is over | as in the next row |
 //! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel is taken out of use, and its socket is reopened for the next probe |
 //! | all others: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | refused in transit | counted; prolonged silence takes the channel out of use |

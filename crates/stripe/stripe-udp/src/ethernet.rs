@@ -5,12 +5,11 @@
 //!   | to 6 | from 6 | EtherType of messages 2 | protocol message     |
 //! ```
 //!
-//! With offload (veth), packets have the length to which the kernel coalesces them, and carry
-//! segmentation metadata (`PACKET_VNET_HDR`). The kernel can only segment a frame with an IP
-//! EtherType, which is changed to the EtherType of packets on the wire.
+//! With offload (veth), packets are coalesced by the kernel and carry segmentation metadata
+//! (`PACKET_VNET_HDR`). The kernel segments only frames of a socket with an IP EtherType; the frame
+//! itself has the EtherType of packets.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1; packet(7); RFC 9542, section 2.1
-//! (EtherTypes for local experiments); virtio 1.3, section 5.1.6 (segmentation metadata).
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1; packet(7).
 
 mod address;
 mod filter;
@@ -41,9 +40,9 @@ const HEADER_BYTES: usize = 14;
 const MESSAGE_ROOM_BYTES: usize = 256;
 /// Longest IP packet without the jumbogram option, in bytes.
 const WHOLE_BYTES: usize = 65_535;
-/// Frames per call, which 1 Gbit/s delivers in 0.75 ms.
+/// Maximum frames per call; 1 Gbit/s delivers them in 0.75 ms.
 const FRAMES: usize = 64;
-/// Frames per call with offload; each has about forty segments.
+/// Maximum frames per call with offload; each has about forty segments.
 const WHOLE_FRAMES: usize = 16;
 
 /// Parameters of a channel over Ethernet.
@@ -145,7 +144,6 @@ impl Open {
     }
 }
 
-/// Opens a socket that marks an EtherType as used, and receives nothing.
 fn muted(interface: &Interface, ether_type: u16) -> io::Result<Socket> {
     // The kernel expects network byte order (packet(7)).
     let protocol = Protocol::from(i32::from(ether_type.to_be()));

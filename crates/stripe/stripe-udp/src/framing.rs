@@ -10,7 +10,7 @@
 //! `check` exists only with a key (`gingham_stripe_crypt`). Operation without a key is for isolated
 //! networks and tests.
 //!
-//! Invariant: any received bytes yield a frame or nothing.
+//! Invariant: any received bytes are either a valid frame or discarded.
 
 use gingham_stripe::{
     Content, Epoch, HEADER_BYTES, Header, MessageNumbers, Messages, TAG_BYTES_MAX, Tag,
@@ -22,7 +22,7 @@ pub const OVERHEAD_BYTES_MAX: usize = TAG_BYTES_MAX + Peer::CHECK_BYTES;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Frame<'a> {
-    /// A tagged packet; the tag tells whether it is a retransmission.
+    /// A tagged packet; the tag marks retransmissions.
     Data(Tag, &'a [u8]),
     /// An untagged packet, and the length charged for it.
     Packet { length_bytes: usize, packet: &'a [u8] },
@@ -106,7 +106,7 @@ impl Framing {
     }
 
     /// Decrypts a datagram in place. Also returns whether the datagram is authentic and the newest,
-    /// so that its source is the channel's other end.
+    /// so that its source must be the channel's other end.
     pub(crate) fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let Some(peer) = &mut self.peer else {
             let (header, behind) = Header::parse(datagram).ok()?;

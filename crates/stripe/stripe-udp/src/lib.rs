@@ -11,10 +11,8 @@
 //! An [`End`] belongs to one thread. `framing` defines the datagrams over UDP and TCP, encrypted by
 //! `gingham_stripe_crypt`, `bare` the frames over Ethernet.
 //!
-//! Delayed reading of a datagram does not affect its arrival time, which is a kernel timestamp.
-//!
-//! Invariants: the protocol's time never decreases; buffers are bounded, and no memory is allocated
-//! per packet once they exist.
+//! Invariants: the protocol's time never decreases; buffers are bounded; once they exist, no memory
+//! is allocated per packet.
 
 #![cfg(target_os = "linux")]
 

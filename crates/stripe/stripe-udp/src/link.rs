@@ -6,8 +6,8 @@
 //!              with a timestamp   └── Ethernet, frames of two EtherTypes
 //! ```
 //!
-//! Invariants: a batch is from the channel's other end, or marked as foreign; a link accepts
-//! complete runs in order, or returns how much of a run it accepted.
+//! Invariants: a batch is from the channel's other end, or marked as foreign; a link accepts runs
+//! in order and completely, or returns the accepted part.
 
 use std::io;
 use std::net::SocketAddr;
@@ -98,7 +98,7 @@ pub(crate) enum LinkKind {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// Packets alone, or datagrams with packets or messages.
+    /// Packets over Ethernet; all datagrams over UDP and TCP.
     #[default]
     Packets,
     Messages,

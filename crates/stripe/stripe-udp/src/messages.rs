@@ -15,7 +15,7 @@
 
 use gingham_stripe::{Epoch, Message};
 
-/// Maximum length of a bundle in bytes; every path carries it (RFC 9000, section 14).
+/// Maximum length of a bundle in bytes, which every path must support (RFC 9000, section 14).
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
 #[derive(Clone, Debug, Default)]

@@ -16,7 +16,7 @@ use gingham_stripe::Instant;
 
 use crate::run::Run;
 
-/// Maximum queued runs: messages of more than a second if none is sent.
+/// Maximum number of queued runs; without transmission, messages fill them in more than a second.
 const RUNS_MAX: usize = 256;
 
 /// Time without progress before a run is dropped; the sender has then repeated its contents.

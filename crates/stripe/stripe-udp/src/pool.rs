@@ -17,8 +17,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Maximum bytes of free buffers: 130 ms at 1 Gbit/s, longer than the wait for a lost packet on
-/// most paths.
+/// Maximum bytes of free buffers: 130 ms of data at 1 Gbit/s, more than the wait for a lost packet
+/// on most paths.
 const FREE_BYTES_MAX: usize = 16 << 20;
 
 /// Allocation granularity in bytes on 64-bit machines.

@@ -8,7 +8,7 @@ use gingham_stripe::{PacketRounds, Rounds};
 /// Channel scheduler; in free order it only determines the active channels.
 pub(crate) type Scheduler = Rounds<CHANNELS_MAX>;
 
-/// Scheduler of both ends. Markers convey the sender's plan, which prevails.
+/// Scheduler of both ends. Markers convey the sender's plan, which overrides the receiver's plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SchedulerPlan {
     /// Surplus round robin with quanta that follow the measured rates.
@@ -22,7 +22,8 @@ pub enum SchedulerPlan {
 }
 
 impl SchedulerPlan {
-    /// Returns packets per round in the ratio of small integers closest to `shares`.
+    /// Returns the plan whose packets per round are small integers with the ratio closest to
+    /// `shares`.
     pub fn closest(shares: &[u32]) -> Result<Self, SchedulerError> {
         let rates: Vec<u64> = shares.iter().copied().map(u64::from).collect();
         let ratio = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates, SLOWEST_PACKETS_MAX)?;

@@ -104,12 +104,12 @@ pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>)
     mark.map_or(Ok(()), |mark| socket.set_mark(mark))
 }
 
-/// Parameters from which socket buffer sizes are computed.
+/// Parameters of the socket buffer sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
     /// Maximum data rate in bytes per second.
     pub bytes_per_second: u64,
-    /// Maximum delay before reading or sending.
+    /// Maximum delay of this process before it reads or sends.
     pub delay: Duration,
     /// Maximum buffer size in bytes.
     pub bytes_max: usize,
@@ -133,8 +133,8 @@ impl BufferPlan {
 /// Minimum buffer size in bytes: one run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
-/// Size of receive batches. At 1 Gbit/s, an uncoalesced batch arrives every 12 us, and 16 take less
-/// time than a wake-up. A coalesced batch is at most an IP packet.
+/// Size of receive batches. At 1 Gbit/s, an uncoalesced datagram arrives every 12 us; 16 datagrams
+/// arrive in less time than a wake-up takes. A coalesced batch is at most as long as an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
 pub(crate) const SOON: Duration = Duration::from_millis(10);

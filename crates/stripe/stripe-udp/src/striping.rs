@@ -6,8 +6,6 @@
 //!                            └──────────────────────────────────────────┘
 //!   and in the other direction, over the same channels
 //! ```
-//!
-//! Invariant: the time passed to the protocol never decreases.
 
 mod plan;
 
@@ -35,7 +33,8 @@ const KEPT_BYTES_MAX: usize = 64 << 20;
 /// Time without traffic before memory is released, longer than any round-trip time.
 const REST: Duration = Duration::from_secs(1);
 
-/// Delay difference up to which channels count as similar: the minimum report interval.
+/// Maximum delay difference of similar channels, unless an eighth of their delay is longer; equal
+/// to the minimum report interval.
 const ALIKE: Duration = Duration::from_millis(1);
 
 /// Received packet.
@@ -52,7 +51,7 @@ pub struct Packet {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// Length of the headers on the wire outside the protocol, in bytes.
+    /// Length of the headers below the striping protocol, in bytes.
     pub(crate) header_bytes: u32,
     pub(crate) prefix_bytes: usize,
 }
@@ -223,15 +222,16 @@ impl Striping {
         Some(Said { channel, message, bytes_min })
     }
 
-    /// Returns whether datagrams sent now on both channels would arrive within an eighth of their
-    /// delay, the weight of a new sample in a smoothed round-trip time (RFC 6298, section 2).
+    /// Returns whether datagrams sent now on both channels would arrive at almost the same time:
+    /// within [`ALIKE`], or an eighth of the shorter delay, the weight of a new sample in a
+    /// smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };
         one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
     }
 
-    /// Advances the reports of similar channels, which are then sent together.
+    /// Hastens the reports of similar channels, so that they are sent together.
     pub(crate) fn report_along(&mut self, channel: usize) {
         for other in 0..self.ordering.channels() {
             if other != channel && self.are_alike(channel, other) {

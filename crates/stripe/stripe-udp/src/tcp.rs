@@ -9,7 +9,7 @@
 //!      +---------------------- listening end: a connection was admitted ------------+
 //! ```
 //!
-//! Datagrams in flight are lost when a connection ends; within a connection, none is lost or
+//! Datagrams in flight are lost when a connection ends; within a connection, no datagram is lost or
 //! reordered.
 //!
 //! TCP's queues add delay, which the protocol would attribute to the path. A socket option limits
@@ -49,12 +49,12 @@ pub(crate) use listener::Listener;
 
 /// Maximum time for connecting: three attempts, at 0, 1 and 3 s (RFC 6298, section 2).
 const CONNECT_WAIT: Duration = Duration::from_secs(4);
-/// Congestion control of TCP, which must back off when the path's queue is full, and stop probing
-/// when the protocol's own window is the limit. Linux BBR version 1 does not leave startup then: it
+/// TCP's congestion control. It must back off when the path's queue is full, and stop probing when
+/// the protocol's window is the limit. Linux BBR version 1 does not leave startup in that case: it
 /// sent a quarter of all bytes twice, and 100 + 300 Mbit/s with queues of 64 kB carried 0.22 to
-/// 0.24 of their sum instead of 0.97 to 0.98 (`docs/concepts/striping-tcp.md`).
+/// 0.24 of the total rate instead of 0.97 to 0.98 (`docs/concepts/striping-tcp.md`).
 const CONGESTION: &[u8] = b"cubic";
-/// Maximum connections queued between turns; beyond it, the kernel uses SYN cookies
+/// Maximum connections queued by the kernel between turns; beyond it, SYN cookies are used
 /// (`tcp_syncookies`, RFC 4987).
 const BACKLOG: i32 = 64;
 const MESSAGE_ROOM_BYTES: usize = 512;
@@ -96,7 +96,7 @@ impl TcpPlan {
         let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let class = i32::from(self.dscp << 2);
-        // Also used for IPv4 traffic of an IPv6 socket.
+        // For IPv4 traffic of an IPv6 socket, this option is also required.
         setsockopt(&socket, Ipv4Tos, &class)?;
         if local.is_ipv6() {
             setsockopt(&socket, Ipv6TClass, &class)?;

@@ -21,7 +21,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::{now, since};
 
-/// Delay from which a wake-up counts as late; the pacer's burst of 1 ms compensates for it.
+/// Maximum delay of a punctual wake-up; the pacer's burst of 1 ms compensates for it.
 pub const LATE: Duration = Duration::from_millis(1);
 
 /// Maximum duration of a poll that found input immediately, ten times the usual duration.
@@ -56,8 +56,8 @@ impl Waiting {
         Ok(Self { granule, is_busy: false, worked_at: now(), wakeups: Wakeups::default() })
     }
 
-    /// Waits for a descriptor, or until `until`. The result may contain descriptors that were not
-    /// polled and are not ready.
+    /// Waits until a descriptor is ready or `until` has passed. The result may also contain
+    /// descriptors that are not ready.
     pub(crate) fn wait(
         &mut self,
         until: Instant,

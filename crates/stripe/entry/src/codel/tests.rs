@@ -12,7 +12,8 @@ fn standing(sojourn_ns: u64, markable: bool) -> impl FnMut() -> Option<Popped<u3
     move || Some(Popped { packet: 0, sojourn_ns, left_bytes: 100_000, markable })
 }
 
-/// Returns the times of drops and of marks, in ms, in a standing queue dequeued every millisecond.
+/// Returns the times of drops and of marks, in ms, for a standing queue that is dequeued every
+/// millisecond.
 fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<u64>, Vec<u64>) {
     let (mut drops, mut marks) = (Vec::new(), Vec::new());
     for ms in from_ms..to_ms {
@@ -25,8 +26,9 @@ fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<
     (drops, marks)
 }
 
-/// Checks the drop times of a standing queue: 100 ms, then at intervals divided by √1, √2, √3 ...:
-/// 200, 270.7, 328.4, 378.4, 423.2, 464.0, 501.8 ms, each at the next whole millisecond.
+/// Checks the drop times of a standing queue: the first drop at 100 ms, each later drop after an
+/// interval of 100 ms divided by √1, √2, √3 ...: at 200, 270.7, 328.4, 378.4, 423.2, 464.0 and
+/// 501.8 ms, rounded up to whole milliseconds.
 #[test]
 fn drop_intervals_shrink_with_the_square_root_of_their_count() {
     let mut codel = CoDel::NEW;
@@ -71,9 +73,10 @@ fn single_waiting_packet_is_not_dropped() {
     }
 }
 
-/// Seven packets are dropped until 502 ms. The sojourn time exceeds the target again from 503,
-/// hence dropping resumes at 603, within 16 intervals. The count resumes at 7 - 1 = 6: the next
-/// drop follows 100 / √6 = 40.8 ms later, at 644, then 100 / √7 = 37.8 ms later, at 682.
+/// Seven packets are dropped until 502 ms. The sojourn time exceeds the target again from 503 ms,
+/// so dropping resumes at 603 ms, within 16 intervals of the last scheduled drop. The count resumes
+/// at 7 - 1 = 6: the next drop follows 100 / √6 = 40.8 ms later, at 644 ms, then 100 / √7 = 37.8 ms
+/// later, at 682 ms.
 #[test]
 fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     let mut codel = CoDel::NEW;
@@ -83,13 +86,14 @@ fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     assert!(!codel.dropping);
     let (drops, _) = signals(&mut codel, 503, 690, false);
     assert_eq!(drops, [603, 644, 682]);
-    // More than 16 intervals after the next scheduled drop, at 717, the drop rate starts anew.
+    // The next drop was scheduled for 717 ms. More than 16 intervals later, the drop rate starts
+    // anew.
     codel.dequeue(690 * MS, &PLAN, standing(4 * MS, false), |_| panic!("below the target"));
     let (drops, _) = signals(&mut codel, 2_300, 2_502, false);
     assert_eq!(drops, [2_400, 2_500]);
 }
 
-/// Pseudocode of RFC 8289, section 5, implemented independently; a time of 0 means none.
+/// Independent implementation of the pseudocode of RFC 8289, section 5; a time of 0 means none.
 #[derive(Default)]
 struct Pseudocode {
     first_above_time: u64,
@@ -153,9 +157,9 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// Checks that both implementations drop equally many packets at each step, with phases of
-    /// standing, empty and short queues in which the first packet's sojourn time differs from the
-    /// later ones.
+    /// Checks that both implementations drop equally many packets at each step of random phases
+    /// with standing, empty and short queues. In each step, the first packet's sojourn time differs
+    /// from that of later packets.
     #[test]
     fn drops_match_the_pseudocode(
         phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),

@@ -14,7 +14,7 @@ use crate::inbox::Batch;
 use crate::scheduler::Scheduler;
 use crate::striping::{Before, Preference, Striping, StripingPlan};
 
-/// Maximum replies to a batch, which has a single source; more would indicate a flood.
+/// Maximum replies per batch. A batch has a single source; more replies would indicate a flood.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
 
 #[derive(Debug)]
@@ -26,7 +26,8 @@ pub(super) struct Sessions {
     before: Before,
     preferences: Vec<Preference>,
     count: u64,
-    /// Whether the protocol must still be notified of channels without a link, as in a new session.
+    /// Whether the protocol must still be notified of channels without a link, as at the start of a
+    /// session.
     pub(super) is_new: bool,
 }
 

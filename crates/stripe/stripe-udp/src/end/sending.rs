@@ -10,8 +10,8 @@ use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
 
-/// Maximum packets dropped per turn because of their length: as many as a 1 Gbit/s link sends in 10
-/// ms.
+/// Maximum packets dropped per turn because they are too long; a 1 Gbit/s link sends this number in
+/// 10 ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
 const ECN: u8 = 0b11;
@@ -229,8 +229,8 @@ impl End {
         }
     }
 
-    /// Sends on links just opened. A session starts with all channels in use; channels without a
-    /// link are taken out of use here.
+    /// Resumes sending on newly opened links. A session starts with all channels in use; channels
+    /// without a link are taken out of use here.
     fn advance_links(&mut self) {
         let (now, is_new) = (self.striping.now(), take(&mut self.sessions.is_new));
         for (id, channel) in self.channels.iter_mut().enumerate() {

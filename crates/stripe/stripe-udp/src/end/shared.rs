@@ -1,4 +1,4 @@
-//! An end on shared ports, to which the port's owner passes datagrams one by one.
+//! An end on shared ports. The owner of the ports passes datagrams to it one by one.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -62,8 +62,8 @@ impl End {
         }
     }
 
-    /// Moves the channel to the source of a message that created keys, since its sender received
-    /// our latest message. Only if a single channel uses the port.
+    /// Moves the channel to the source of a message that created keys, because its sender received
+    /// our latest message. The channel only moves if no other channel uses the port.
     fn take_keys(&mut self, origin: Origin<'_>) -> Took {
         let Self { striping, channels, .. } = self;
         let on_port = |one: &&mut Channel| is_on(one, origin.port);

@@ -1,4 +1,5 @@
-//! Known source addresses of each peer, whose datagrams are first offered to the peer's end.
+//! Known source addresses of each peer. A datagram from a known address is first offered to that
+//! peer's end.
 //!
 //! Invariant: an end has at most one address per channel and port, plus `SPARE_MAX`.
 
@@ -8,8 +9,8 @@ use std::net::SocketAddr;
 use crate::end::Origin;
 use crate::port::plain;
 
-/// Maximum number of former addresses and handshake sources, in addition to the addresses of an
-/// end's channels. Datagrams from forgotten addresses are identified by keys.
+/// Maximum number of former addresses and handshake sources per end, in addition to its channels'
+/// addresses. Datagrams from forgotten addresses are identified by keys.
 const SPARE_MAX: usize = 8;
 
 type Place = (u64, SocketAddr);
@@ -17,7 +18,7 @@ type Place = (u64, SocketAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) end: usize,
-    /// Whether the last datagram was not from the owner, as a NAT may have reassigned the address.
+    /// Whether the last datagram was not from the owner; a NAT may have reassigned the address.
     pub(super) is_doubtful: bool,
 }
 
@@ -42,7 +43,7 @@ impl Places {
         }
     }
 
-    /// Assigns an address to one end only. `is_used` returns whether a channel uses the address.
+    /// Assigns an address to a single end. `is_used` returns whether a channel uses the address.
     pub(super) fn learn(&mut self, place: Place, end: usize, is_used: impl Fn(SocketAddr) -> bool) {
         match self.owners.insert(place, Owner { end, is_doubtful: false }) {
             Some(before) if before.end == end => return,

@@ -9,7 +9,7 @@
 //! Trials are limited to [`TRIALS_PER_SECOND`]. A peer that is missed because of the limit remains
 //! silent for a second, and is then identified by an initiation.
 //!
-//! Invariants: neither state nor work per unit of time grows with the number of source addresses.
+//! Invariant: neither the state nor the work per second grows with the number of source addresses.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
-/// Maximum rate of trial decryptions; at 1 to 2 us per 1,400 bytes, 2 % of a core.
+/// Maximum rate of trial decryptions; at 1 to 2 us per 1,400 bytes, they use 2 % of a core.
 const TRIALS_PER_SECOND: u64 = 10_000;
 /// Maximum burst of trials, enough to find a moved end among a thousand ends.
 const TRIALS_AT_ONCE: u64 = 1_024;
@@ -51,7 +51,7 @@ pub struct UnauthenticatedCounts {
 pub(super) struct Unauthenticated {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
-    /// Ends by the mac1 of the last initiation to which they responded.
+    /// Ends by the mac1 of the last initiation that each end answered.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
@@ -194,8 +194,8 @@ impl Unauthenticated {
         Some(number)
     }
 
-    /// Tries keys on the datagrams of a batch; stops after the first failed trial. Returns the
-    /// matching end.
+    /// Tries the keys of all ends on a datagram. After a failed trial, other datagrams of its batch
+    /// are not tried. Returns the matching end.
     fn take_stray(
         &mut self,
         origin: Origin<'_>,

@@ -21,7 +21,7 @@ pub struct Interface {
     pub mac: MacAddress,
 }
 
-/// Kind of existing user of an EtherType.
+/// Type of an existing user of an EtherType.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EtherTypeUse {
     /// Kernel protocol.
@@ -42,7 +42,7 @@ impl Interface {
         Ok(Self { address, mac })
     }
 
-    /// Checks the permission to open a packet socket.
+    /// Checks that this process may open a packet socket.
     pub fn open(&self) -> io::Result<()> {
         // Without a protocol, the socket receives nothing.
         self.bind(&Socket::new(Domain::PACKET, Type::RAW, None)?)
@@ -65,7 +65,7 @@ impl Interface {
     }
 
     pub(super) fn bind(&self, socket: &Socket) -> io::Result<()> {
-        // The address has no protocol, so the socket keeps its own.
+        // The address has no protocol, so the socket keeps its protocol.
         Ok(bind(socket.as_raw_fd(), &self.address)?)
     }
 }
@@ -75,8 +75,8 @@ fn of_kernel(protocols: &str, ether_type: u16) -> bool {
     types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))
 }
 
-/// Returns whether a packet socket uses the EtherType. Columns 4 and 5 are the EtherType and the
-/// interface index, 0 for all interfaces.
+/// Returns whether a packet socket uses the EtherType. In `sockets`, column 4 is the EtherType and
+/// column 5 the interface index; index 0 means all interfaces.
 fn of_sockets(sockets: &str, ether_type: u16, interface: usize) -> bool {
     sockets.lines().any(|line| {
         let mut columns = line.split_whitespace().skip(3);

@@ -15,7 +15,7 @@ const NEEDS_CHECKSUM: u8 = 1;
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
-/// Converts a packet's metadata to that of its frame; `before` is the length in bytes before the
+/// Converts a packet's metadata to that of its frame; `before` is the number of bytes before the
 /// packet.
 pub(super) fn of_frame(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.wrapping_add(before));

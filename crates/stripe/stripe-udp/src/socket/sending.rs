@@ -18,8 +18,8 @@ use crate::error::Meaning;
 
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// Message headers with the class alone, and with class and segment length; the kernel accepts
-    /// no unused space.
+    /// Message headers for the class alone, and for class and segment length; the kernel rejects
+    /// unused control space.
     headers: [MultiHeaders<SockaddrStorage>; 2],
     segments_max: usize,
 }

@@ -12,8 +12,8 @@ use gingham_stripe_crypt::PublicKey;
 
 use super::{Packet, bytes};
 
-/// Reorder buffers for up to 20 ms: packets wait only on channels that reorder, behind at most as
-/// many 1,400-byte packets as 1 Gbit/s delivers in that time.
+/// Reorder buffers for channels that reorder packets: 20 ms, and at most the number of 1,400-byte
+/// packets that 1 Gbit/s delivers in that time.
 const RESTORE: OrderOptions =
     OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
 
@@ -64,8 +64,8 @@ impl StripingPlan {
     pub fn quasi_fifo(longest_bytes: u32) -> Self {
         let credits = Some(Charge::BYTES);
         let mut sender = SenderOptions { credits, ..SenderOptions::default() };
-        // With the default of four rounds, there would be two markers of 80 bytes on the wire for
-        // every six packets: 2 % of two links of 10 and 20 Mbit/s.
+        // With the default of four rounds, markers of 80 bytes on the wire would use up to 2 % of
+        // two links of 10 and 20 Mbit/s.
         sender.markers.every_rounds = 16;
         let receiver =
             ReceiverOptions { reports: Some(ReportPlan::default()), ..ReceiverOptions::default() };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gingham_stripe::Instant;
 
-/// First pause, equal to that between attempts to reopen a UDP socket.
+/// First pause, equal to the pause before reopening a UDP socket.
 const FIRST: Duration = Duration::from_millis(100);
 /// Longest pause, short enough that an operator does not consider the channel abandoned.
 const LONGEST: Duration = Duration::from_secs(5);

@@ -92,7 +92,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Sends a datagram; the unsent rest is queued ahead of all later data. Fails if too much is
+    /// Sends a datagram; the unsent rest is queued ahead of later data. Fails if too much is
     /// already queued.
     pub(super) fn send_one(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
         let bytes = LENGTH_BYTES + datagram.len();

@@ -24,11 +24,11 @@ use crate::acceptor::Acceptor;
 use crate::socket::{Opener, Opening};
 
 /// Maximum number of candidates. Beyond it, the oldest candidate of the network with the most
-/// candidates is closed, so that displacing a genuine peer takes as many connections from as many
-/// networks within its round-trip time.
+/// candidates is closed. Displacing a genuine peer thus takes 64 connections from 64 networks
+/// within the peer's round-trip time.
 const CANDIDATES_MAX: usize = 64;
-/// Time to authenticate: several times the second within which the other end sends something, plus
-/// a handshake.
+/// Time limit for authentication: several times the second within which the other end sends a
+/// datagram, plus a handshake.
 const WAIT: Duration = Duration::from_secs(10);
 /// Maximum datagrams per candidate: three of a handshake, those of earlier attempts, and datagrams
 /// that cannot be authenticated, for example because their key was forgotten.
@@ -135,8 +135,8 @@ impl Listener {
         }
     }
 
-    /// Returns the next datagram and its source, from candidate `place` on; `place` advances past
-    /// candidates without a datagram.
+    /// Returns the next datagram and its source, starting with candidate `place`, which advances
+    /// past candidates without a datagram.
     pub(crate) fn next_datagram(&mut self, place: &mut usize) -> Option<(SocketAddr, &mut [u8])> {
         while let Some(candidate) = self.candidates.get_mut(*place) {
             match candidate.connection.has_next(&mut true) {
