@@ -13,9 +13,10 @@ use std::net::{IpAddr, SocketAddr};
 use gingham_stripe::Instant;
 
 const BUCKETS: usize = 256;
-/// Initiations per network: fifty peers behind one address can start a handshake per second.
+/// Initiation limit per network: fifty peers behind one address can each start a handshake every
+/// second.
 const OF_A_NETWORK: Rate = Rate { per_second: 50, at_once: 16 };
-/// Initiations from all networks: at 0.2 ms each, a tenth of a core.
+/// Initiation limit for all networks together: at 0.2 ms each, they use a tenth of a core.
 const OF_ALL: Rate = Rate { per_second: 500, at_once: 128 };
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -60,7 +60,7 @@ impl PublicMacs {
         Self { mac1: key(b"gingham mac1"), cookie: key(b"gingham cookie") }
     }
 
-    /// Computes mac1 over the message and `also`, which proves knowledge of this public key.
+    /// Computes mac1 over `message` and `also`; it proves that the sender knows this public key.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         mac(&self.mac1, &[message, also])
     }
@@ -91,8 +91,8 @@ impl PublicMacs {
         Some(Cookie { stamp: *stamp, key: (*key).try_into().ok()? })
     }
 
-    /// Derives the key for one message. Random 24-byte nonces do not collide; the cipher's 12-byte
-    /// nonces might.
+    /// Derives the key for one message. Random 24-byte nonces do not collide; random nonces of the
+    /// cipher's length, 12 bytes, might.
     fn one_time(&self, nonce: &[u8]) -> Zeroizing<[u8; KEY_BYTES]> {
         let tag = hmac::sign(&self.cookie, nonce);
         Zeroizing::new(tag.as_ref().try_into().expect("SHA-256 gives 32 bytes"))

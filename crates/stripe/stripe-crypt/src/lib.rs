@@ -10,12 +10,12 @@
 //! The crate has no sockets and no clock. Random bytes come from the operating system, because keys
 //! must not be reproducible.
 //!
-//! | topic | modules | source |
-//! |---|---|---|
-//! | handshake pattern and primitives | `noise`, `primitives` | Noise, revision 34, by `snow` |
-//! | cookies, received initiations | `cookie`, `budget`, `responder` | Donenfeld, WireGuard (2017), section 5.3 |
-//! | both sides of a handshake, key pairs | `peer` | WireGuard, sections 5.4 and 6 |
-//! | nonces and replay windows | `pair`, `numbers`, `replay` | RFC 9001, section 5.3; RFC 6479 |
+//! | topic | modules |
+//! |---|---|
+//! | handshake pattern and primitives | `noise`, `primitives` |
+//! | cookies, received initiations | `cookie`, `budget`, `responder` |
+//! | both sides of a handshake, key pairs | `peer` (WireGuard, sections 5.4 and 6) |
+//! | nonces and replay windows | `pair`, `numbers`, `replay` |
 //!
 //! A **session** connects two processes, each with a random name. A handshake between the same
 //! processes renews the keys; any other handshake starts a new session. To prevent replay of

@@ -1,4 +1,4 @@
-//! Datagram numbers: ensures that no nonce is used or accepted twice.
+//! Datagram numbers, which ensure that no nonce is used or accepted twice.
 //!
 //! ```text
 //!   messages:  number             32 bits, wraps around; decoded as the value nearest to the highest
@@ -16,7 +16,8 @@ pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
 const KINDS: usize = 2;
 /// Half of the session number space; smaller distances count as later (RFC 1982).
 const SESSION_HALF: u16 = 1 << 15;
-/// Numbers used before a new key is requested, leaving the other half until it is available.
+/// Numbers used before a new key is requested; the other half remains usable until the key is
+/// available.
 const WORN: u32 = 1 << 31;
 
 const fn place(header: Header) -> (usize, u16) {

@@ -37,10 +37,10 @@ pub struct PeerPlan {
 /// Cryptographic state of a peer.
 ///
 /// The datagram returned by [`Self::poll_transmit`], due at [`Self::poll_timeout`], is sent on
-/// every channel. Received datagrams for which [`crate::is_handshake`] is true are passed to
-/// [`Self::handle`], whose reply is sent to their source, and all others to [`Self::open`]. When
-/// [`Self::sessions`] increases, the striping protocol restarts synchronised in its first epoch,
-/// before it processes the opened datagram.
+/// every channel. Received datagrams that satisfy [`crate::is_handshake`] are passed to
+/// [`Self::handle`], whose reply is sent to their source; all other datagrams are passed to
+/// [`Self::open`]. When [`Self::sessions`] increases, the striping protocol restarts synchronised
+/// in its first epoch, before it processes the opened datagram.
 #[derive(Debug)]
 pub struct Peer {
     identity: Identity,

@@ -1,4 +1,4 @@
-//! Replay window: ensures that no number is accepted twice.
+//! Replay window, which ensures that no number is accepted twice.
 //!
 //! ```text
 //!   too old: rejected        |  one bit each for the last 8,128 or more   |  new

@@ -5,8 +5,6 @@
 //!                   │         │             │                  │             │
 //!                discard     cookie   same response         discard    mac3, stamp: present now?
 //! ```
-//!
-//! Invariant: no state grows with the number of source addresses.
 
 use gingham_stripe::Instant;
 use snow::HandshakeState;

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Age of a pair at which its initiator starts a new handshake; the responder does so midway
+    /// Age of a pair when its initiator starts a new handshake; the responder does so midway
     /// between `rekey` and `reject`.
     pub rekey: Duration,
     /// Maximum age of a pair for sealing.
@@ -47,8 +47,8 @@ impl Times {
         if is_initiator { self.rekey } else { (self.rekey + self.reject) / 2 }
     }
 
-    /// Returns the maximum age of a pair for opening datagrams. The peer may have made its pair a
-    /// round trip later, and seals until it is `reject` old.
+    /// Returns the maximum age of a pair for opening datagrams. The peer may have created its pair
+    /// a round trip later, and seals with it until it is `reject` old.
     pub(crate) fn open(&self) -> Duration {
         self.reject + self.retry_max
     }

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `v` is the version of the striping protocol. The next two bits are the type of a handshake
-//! datagram, for which `k` is 3, or else the index of the receiver's key. The second byte is the
+//! datagram (`k` is 3) or the index of the receiver's key (other `k`). The second byte is the
 //! handshake version. A payload is the process name (8 bytes), the index of the sender's key, and a
 //! zero. A proof, which replies to a cookie, is stamp 8, mac2 16, mac3 16; it is zero before a
 //! cookie is known.

@@ -223,8 +223,8 @@ impl Striping {
     }
 
     /// Returns whether datagrams sent now on both channels would arrive at almost the same time:
-    /// within [`ALIKE`], or an eighth of the shorter delay, the weight of a new sample in a
-    /// smoothed round-trip time (RFC 6298, section 2).
+    /// within 1 ms, or an eighth of the shorter delay, the weight of a new sample in a smoothed
+    /// round-trip time (RFC 6298, section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };

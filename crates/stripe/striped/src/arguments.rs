@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Create the interfaces described by the files, and carry their packets until a signal ends it
+    /// Create the interfaces described by the files, and carry their packets until a signal ends
+    /// the daemon
     ///
     /// Prints one line of JSON per event: when ready, and the counters on SIGUSR1 and at the end
     /// (SIGTERM, SIGINT, `striped down`). SIGHUP reads the files again, like `striped reload`.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Before the first packet, and while a configuration is applied, the process waits for replies,
-//! because it reports the outcome.
+//! because it must report the outcome.
 //!
 //! Invariants: at most one request is outstanding; a socket requested under one configuration is
 //! not used under the next.
@@ -25,7 +25,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::line::{HalfLine, Request};
 
-/// Time limit for a reply, which the monitor normally sends within one iteration of its loop.
+/// Time limit for a reply; the monitor normally replies within one iteration of its loop.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]

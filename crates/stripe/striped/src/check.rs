@@ -261,7 +261,7 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
 }
 
 /// Returns whether two channels with equal local addresses are indistinguishable: both have a
-/// remote address, and they share that address or a peer.
+/// remote address, and these addresses are equal or a peer uses both channels.
 fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
     let both_have = one.channel.has_remote() && other.channel.has_remote();
     let is_same_peer = one.peer == other.peer || one.peer.is_none() || other.peer.is_none();

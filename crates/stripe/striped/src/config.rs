@@ -95,16 +95,16 @@ pub(crate) struct Config {
     /// machine needs its own table.
     #[serde(default = "default_table")]
     pub(crate) table: u32,
-    /// Priority of the first of 512 routing rules owned by this daemon. The default, 32000, places
-    /// them after an administrator's rules and before the main table's rule, 32766. Each daemon
-    /// needs its own range.
+    /// Priority of the first of 512 routing rules owned by this daemon. The default, 32000, is
+    /// after the usual priorities of an administrator's rules and before the main table's rule,
+    /// 32766. Each daemon needs its own range.
     #[serde(default = "default_priority")]
     pub(crate) priority: u32,
-    /// Firewall mark of the channels' datagrams, with which routing rules exclude them from the
-    /// bundle's routes. Default: 21332 with `routes`, otherwise none.
+    /// Firewall mark of the channels' datagrams. Routing rules match it to exclude the datagrams
+    /// from the bundle's routes. Default: 21332 with `routes`, otherwise none.
     pub(crate) mark: Option<u32>,
-    /// DSCP of all outer datagrams: 0 to 63, or "copy" for the value of each packet. With a fixed
-    /// value (default 0), the network sees a single class, within which it keeps the order.
+    /// DSCP of all outer datagrams: 0 to 63, or "copy" for the inner packet's DSCP. With a fixed
+    /// value (default 0), the network sees a single class and keeps the order within it.
     #[serde(default)]
     pub(crate) dscp: Dscp,
     /// User of the tunnel process; default: the user that starts the daemon. The process has no

@@ -174,9 +174,10 @@ mod tests {
         }
     }
 
-    /// Checks the first drop. One packet arrives per millisecond and, from 90 ms on, one leaves,
-    /// after a wait of 90 ms. The first drop is due after an interval: 160 ms for a round trip of
-    /// 80 ms and as much in the queue; for 20 ms, the longer 100 ms of RFC 8290.
+    /// Checks the first drop. One packet arrives per millisecond; from 90 ms on, one packet leaves
+    /// per millisecond, after a wait of 90 ms. The first drop is due after an interval: 160 ms for
+    /// a round-trip time of 80 ms, or the minimum of 100 ms (RFC 8290) for a round-trip time of 20
+    /// ms.
     #[test]
     fn first_drop_waits_for_an_interval_above_the_rtt() {
         for (round_trip_ms, first_drop_ms) in [(80, 250), (20, 190)] {

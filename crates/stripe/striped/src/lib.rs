@@ -13,13 +13,9 @@
 //!            └──────────────────────┘
 //! ```
 //!
-//! The interface and its routes disappear when the interface's descriptor is closed. The monitor
-//! removes the routing rules; after a crash, the next start removes them (`routes`).
-//!
 //! Invariants: each process is single-threaded; no payload leaves unencrypted unless
-//! `allow-plaintext` is set; packets of a flow leave the far interface in the order in which they
-//! entered this one; the tunnel process, which parses packets, cannot change the system
-//! (`sandbox`).
+//! `allow-plaintext` is set; packets of a flow leave the far interface in their order at this
+//! interface; the tunnel process, which parses packets, cannot change the system (`sandbox`).
 #![cfg(target_os = "linux")]
 
 mod allowed;
@@ -62,7 +58,6 @@ use std::process::ExitCode;
 
 pub use config::any_configuration;
 
-/// Runs the command given on the command line.
 pub fn run() -> ExitCode {
     use clap::Parser;
 

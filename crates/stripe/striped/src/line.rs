@@ -4,8 +4,6 @@
 //!   request  | kind 1 | number 4 |
 //!   reply    | errno 4, or 0 |         with a descriptor if one was requested
 //! ```
-//!
-//! Invariant: at most one request is outstanding.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;

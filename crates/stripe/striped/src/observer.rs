@@ -1,6 +1,4 @@
 //! Recent rates, times of state changes, and log events, obtained by polling an end.
-//!
-//! Invariant: log events that other machines can cause are rate limited ([`Limit`]).
 
 use std::mem::replace;
 use std::time::Duration;

@@ -9,9 +9,9 @@
 //!
 //! The count covers all bytes of the sockets, including IP and UDP headers. Records are written in
 //! place, which is possible on a full disk. If a record cannot be written, its channel sends
-//! nothing. If a machine stops without flushing its disks, the counts since the last flush are
-//! lost, which the monitor requests every second. Each record therefore **reserves** additional
-//! bytes, which count as used if an earlier boot did not close the record.
+//! nothing. The monitor flushes the records every second; if the machine stops, the counts since
+//! the last flush are lost. Each record therefore **reserves** additional bytes, which count as
+//! used if an earlier boot did not close the record.
 //!
 //! Setting the clock back does not start a new period.
 //!
@@ -298,8 +298,8 @@ mod tests {
         folder
     }
 
-    /// Checks that of 10,000 bytes, nine datagrams of 1,000 are sent before a crash, and one after
-    /// it.
+    /// Checks that a quota of 10,000 bytes permits nine datagrams of 1,000 bytes before a crash,
+    /// and one after it.
     #[test]
     fn quota_is_exact_over_a_crash() {
         let folder = folder("crash");

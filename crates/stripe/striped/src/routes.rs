@@ -38,11 +38,12 @@ pub(crate) use check::check_routes;
 use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
 use netlink::Netlink;
 
-/// Priorities of a daemon: one each for mark and end, 64 for channels, two per route.
+/// Number of rule priorities of a daemon: one for the mark, one for the end, 64 for channels, two
+/// per route.
 pub(crate) const PRIORITIES: u32 = 512;
 pub(crate) const ROUTES_MAX: usize = 200;
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
-/// Highest first priority with which all rules precede the main table's rule.
+/// Highest `priority` that keeps all rules ahead of the main table's rule.
 pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
@@ -237,7 +238,7 @@ mod tests {
 
     use super::*;
 
-    /// The kernel rejects rules with port 0, as of a learned address.
+    /// The kernel rejects rules with port 0, the port of a learned address.
     #[test]
     fn rules_name_configured_remotes_and_no_learned_ones() {
         let text = r#"

@@ -1,7 +1,7 @@
 //! Privileges that each process gives up before its work.
 //!
 //! The tunnel process parses input from unauthenticated sources. It has no capabilities, and cannot
-//! run programs, open files or create sockets, but can request its channels' sockets from the
+//! run programs, open files or create sockets. It can request its channels' sockets from the
 //! monitor, and connect them to any address. If the kernel supports seccomp, system calls not
 //! listed here fail with EPERM, so that an unforeseen call of a library does not end the process.
 //!
@@ -89,7 +89,7 @@ pub(crate) enum Kept {
 /// Gives up privileges and ties the process's life to the monitor's. Returns whether the seccomp
 /// filter is active.
 pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<bool, Box<dyn Error>> {
-    // This needs a capability without which the process has few capabilities anyway.
+    // Requires CAP_SETPCAP; a process without it has few capabilities anyway.
     let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
     if let Some(user) = user {
         set_keepcaps(true)?;

@@ -14,7 +14,7 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Channel selection.
     pub spread: Spread,
-    /// Method by which the receiver restores the order.
+    /// Receiver's method of restoring the order.
     pub reception: Reception,
     /// Longest packet, in bytes.
     pub longest_bytes: u32,
@@ -52,7 +52,7 @@ pub struct Plan {
     pub packets_max: usize,
     /// Requested percentiles of the delay, in %.
     pub percentiles: Vec<f64>,
-    /// Maximum number of steps at one simulated time, at which the run fails.
+    /// Maximum number of steps at one simulated time; the run fails when it is reached.
     pub steps_max: u64,
 }
 
@@ -105,11 +105,12 @@ pub struct LinkPlan {
     pub quantum_bytes: u32,
     /// Priority level; channels with lower levels are used first.
     pub priority: u8,
-    /// Maximum sending rate; `None` without a limit of the scenario.
+    /// Maximum sending rate; `None` if the scenario sets no maximum.
     pub cap: Option<Rate>,
-    /// Data packets to lose, by number on this channel from 1, ascending.
+    /// Numbers of the data packets to lose, ascending; packets are numbered per channel, from 1.
     pub lose: Vec<u64>,
-    /// Markers and other messages to lose, by number on this channel from 1, ascending.
+    /// Numbers of the markers and other messages to lose, ascending; messages are numbered per
+    /// channel, from 1.
     pub lose_markers: Vec<u64>,
     /// Changes of the channel, in time order.
     pub changes: Vec<(Time, Change)>,
@@ -133,7 +134,7 @@ pub enum Change {
 pub enum Spread {
     /// Surplus round robin.
     Surplus,
-    /// Generalised round robin, with the number of packets per turn for each channel.
+    /// Generalised round robin, with the packets per turn of each channel.
     Packets(Vec<u32>),
     /// Random channel.
     Randomised,
@@ -143,7 +144,7 @@ pub enum Spread {
     AddressHash,
 }
 
-/// Method by which the receiver restores the order.
+/// Receiver's method of restoring the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
     /// Logical reception with markers (Adiseshu et al. 1996).
@@ -193,7 +194,7 @@ pub enum SourceKind {
     },
     /// Window-controlled transport.
     Transport {
-        /// Congestion window rule.
+        /// Rule for the congestion window.
         rule: WindowRule,
         /// Time from a delivery to its acknowledgement at the source.
         ack_delay: Span,

@@ -71,8 +71,8 @@ impl Both {
         [initiation, proven]
     }
 
-    /// Replays an initiation as an attacker with both public keys, from an address at which it
-    /// receives.
+    /// Replays an initiation as an attacker that knows both public keys and receives at its source
+    /// address.
     fn replay(&mut self, to: usize, recorded: &[u8]) -> Result<Vec<u8>, Discard> {
         let cookie = self.give(to, ELSEWHERE, recorded)?;
         let cookie = cookie[..].try_into().expect("a cookie for who hears it");

@@ -135,8 +135,8 @@ impl Listener {
         }
     }
 
-    /// Returns the next datagram and its source, starting with candidate `place`, which advances
-    /// past candidates without a datagram.
+    /// Returns the next datagram and its source, starting with the candidate at index `place`;
+    /// `place` advances past candidates without a datagram.
     pub(crate) fn next_datagram(&mut self, place: &mut usize) -> Option<(SocketAddr, &mut [u8])> {
         while let Some(candidate) = self.candidates.get_mut(*place) {
             match candidate.connection.has_next(&mut true) {

@@ -28,8 +28,8 @@ pub(crate) enum SchedulerName {
     /// Surplus round robin: a quantum of bytes per round, fair for any packet lengths.
     #[default]
     SurplusRoundRobin,
-    /// Generalised round robin: packets per round, in the ratio of small integers closest to that
-    /// of the quanta.
+    /// Generalised round robin: packets per round, as small integers with the ratio closest to the
+    /// quanta's ratio.
     Grr,
     RoundRobin,
 }

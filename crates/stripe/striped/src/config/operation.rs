@@ -12,8 +12,8 @@ use std::net::SocketAddr;
 
 use super::Channel;
 
-/// Default maximum, above the number of uplinks of most sites. Each channel adds 0.01 % to the work
-/// per packet.
+/// Default maximum, more than the uplinks of most sites. Each channel adds 0.01 % to the work per
+/// packet.
 pub(super) const CHANNELS_MAX: usize = 8;
 
 pub(super) const fn default_channels_max() -> usize {

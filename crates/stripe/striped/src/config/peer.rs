@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Peers {
     }
 }
 
-/// Slot of a peer and id of its channel as one number, used between the daemon's processes.
+/// Peer slot and channel id as a single number, exchanged between the daemon's processes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ChannelNumber {
     pub(crate) place: usize,
@@ -131,7 +131,7 @@ impl ChannelNumber {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelAt<'a> {
-    /// Peer to which the channel belongs; `None` for a channel of all peers.
+    /// Peer of the channel; `None` for a channel of all peers.
     pub(crate) peer: Option<usize>,
     pub(crate) channel: &'a Channel,
     path: String,
@@ -193,7 +193,7 @@ impl Config {
 #[serde(try_from = "String")]
 pub(crate) struct PeerName(pub(crate) String);
 
-/// Maximum length in characters, above that of any host name (RFC 1035, section 2.3.4).
+/// Maximum length in characters, above the length of any host name (RFC 1035, section 2.3.4).
 const NAME_CHARACTERS_MAX: usize = 255;
 
 impl TryFrom<String> for PeerName {

@@ -76,7 +76,8 @@ impl Bundle {
         !self.records.is_empty()
     }
 
-    /// Flushes the quota records; the tunnel process gets any errors on writing.
+    /// Flushes the quota records. Errors are ignored here; the tunnel process detects them when it
+    /// writes.
     pub(super) fn sync(&self) {
         self.records.iter().for_each(|record| drop(record.sync_data()));
     }

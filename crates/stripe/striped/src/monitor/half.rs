@@ -30,7 +30,7 @@ use crate::problem::Problem;
 /// Time from SIGTERM to SIGKILL. A process normally ends within one iteration of its loop; `striped
 /// down` waits twice as long.
 pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum replies per iteration, several for each order sent in an iteration.
+/// Maximum replies per iteration, more than the orders sent in an iteration.
 const REPLIES_A_TURN: usize = 16;
 
 pub(super) struct Half {

@@ -26,7 +26,8 @@ use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
-/// Time limit; an iteration of the loop normally suffices. `striped reload` waits twice as long.
+/// Time limit of a reload; an iteration of the loop normally suffices. `striped reload` waits twice
+/// as long.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) struct Reloading {

@@ -100,7 +100,7 @@ impl Sources {
             }
         }
         lost.extend(self.0.values().filter(|source| !machine.addresses.contains(source)));
-        // A channel without an address keeps its last address for later comparisons.
+        // A channel that has lost its address keeps the last one for later comparisons.
         self.0.extend(now.0);
         self.0.retain(|number, _| config.channel_asked(*number).is_some());
         lost.into_iter().map(Order::Lost).chain(moved).chain([Order::NetworkChanged]).collect()

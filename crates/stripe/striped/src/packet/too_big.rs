@@ -27,7 +27,7 @@ const ICMP_HEADER_BYTES: usize = 8;
 /// Maximum length of an ICMP error in bytes (RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 (c)).
 const ANSWER_BYTES_MAX: usize = 576;
 const ANSWER_V6_BYTES_MAX: usize = 1_280;
-/// Smallest MTU in bytes to which IPv6 senders adapt (RFC 8200, section 5).
+/// Smallest MTU in bytes that IPv6 senders accept (RFC 8200, section 5).
 const V6_MTU_MIN: u32 = 1_280;
 const HOPS: u8 = 64;
 /// TOS byte of an error: internetwork control precedence (RFC 1812, section 4.3.2.5).

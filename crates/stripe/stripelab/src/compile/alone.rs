@@ -33,8 +33,8 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     Some(Alone { channel, plan })
 }
 
-/// Returns the data that a channel can deliver until `stop`, in byte-picoseconds, considering
-/// outages and the initial loss model.
+/// Returns the data that a channel can deliver until `stop`, in 10^-12 bytes, considering rate
+/// changes, outages and the initial loss model.
 fn carried(link: &LinkPlan, stop: Time) -> u128 {
     let (mut from, mut rate, mut sum) = (Time::ZERO, link.forth.rate, 0);
     let mut add = |from: Time, until: Time, rate: Rate| {

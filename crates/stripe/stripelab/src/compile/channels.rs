@@ -263,7 +263,7 @@ fn back(
     Ok(parameters)
 }
 
-/// Checks a rate change after any of the channel's other rates.
+/// Checks a rate change, whichever of the channel's rates precedes it.
 fn check_step(
     forth: &Parameters,
     channel: &Channel,

@@ -284,7 +284,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
-    // A marker with only a round number often appears late.
+    // A marker that carries only a round number often seems to be late.
     let late_in_a_row_max = match stripe.markers.tells {
         Tells::Number => ReceiverOptions::default().late_in_a_row_max,
         Tells::Round => u32::MAX,

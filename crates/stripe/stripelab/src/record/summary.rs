@@ -25,7 +25,7 @@ pub struct Record {
     pub goodput_bits_per_s: Option<f64>,
     /// Half-width of the 95 % confidence interval of the goodput.
     pub goodput_half_width_bits_per_s: Option<f64>,
-    /// Delivery rate of packets in order in the window.
+    /// Delivery rate of in-order packets in the window.
     pub in_order_bits_per_s: Option<f64>,
     /// Packets that sources offered.
     pub packets_offered: u64,
@@ -104,8 +104,9 @@ pub struct Record {
     pub recovery_mean_ns: Option<u64>,
     /// Longest time from a loss to the last out-of-order delivery before the next loss.
     pub recovery_max_ns: Option<u64>,
-    /// Name of the channel with the highest capacity, if a transport uses several channels. A
-    /// second run with the same seed sends all sources over this channel alone.
+    /// Name of the channel with the highest capacity, if a transport uses several channels. For
+    /// comparison, a second run with the same seed sends all sources' packets over this channel
+    /// alone.
     pub best_channel_alone: Option<String>,
     /// Sum of the goodputs of all sources over the best channel alone.
     pub best_channel_alone_bits_per_s: Option<f64>,

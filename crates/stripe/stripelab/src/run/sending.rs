@@ -142,7 +142,8 @@ impl SendingEnd {
         self.protocol()?.flight(channel)
     }
 
-    /// Returns the round-trip time without queueing; `None` without windows.
+    /// Returns the round-trip time without queueing of the active channel with the longest such
+    /// time; `None` without windows.
     pub(crate) fn round_trip_least(&self) -> Option<Duration> {
         self.protocol()?.round_trip_least()
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Channel {
     /// Name in results. Default: the channel number, from 1.
     pub name: Option<String>,
-    /// Rate at which the queue drains.
+    /// Drain rate of the queue.
     pub rate: Rate,
     /// Delay from a packet's last byte leaving the queue to its arrival.
     #[serde(default)]
@@ -41,10 +41,10 @@ pub struct Channel {
     pub bursts: Option<Bursts>,
     /// End of losses. Default: the end of the run.
     pub loss_until: Option<Span>,
-    /// Data packets to lose, by number on this channel from 1.
+    /// Numbers of the data packets to lose, counted on this channel from 1.
     #[serde(default)]
     pub lose: Vec<u64>,
-    /// Control messages to lose, mostly markers, by number on this channel from 1.
+    /// Numbers of the control messages to lose, mostly markers, counted on this channel from 1.
     #[serde(default)]
     pub lose_markers: Vec<u64>,
     /// Bit error rate. Corrupted packets are discarded on arrival.
@@ -55,7 +55,7 @@ pub struct Channel {
     pub duplication: f64,
     /// Extra delay of random packets, so that later packets overtake them.
     pub reordering: Option<Reordering>,
-    /// Outages in time order, during which the channel carries nothing.
+    /// Outages in time order. Packets in transit during an outage are lost.
     #[serde(default)]
     pub outages: Vec<OutageSpan>,
     /// Rate changes, in time order.
@@ -71,8 +71,8 @@ pub struct Channel {
     /// takes the channel out of use.
     #[serde(default)]
     pub quanta: Vec<QuantumStep>,
-    /// Priority, starting with 1. A channel is used only when all channels of higher priority
-    /// (lower numbers) have been full for longer than the standing queue limit. Only in free order.
+    /// Priority, at least 1. A channel is used only when all channels of higher priority (lower
+    /// numbers) have been full for longer than the standing queue limit. Only in free order.
     #[serde(default = "first")]
     pub priority: NonZeroU8,
     /// Maximum sending rate of packets with their tags, without markers and other messages.
@@ -95,7 +95,7 @@ const fn default_queue() -> QueueLength {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policer {
-    /// Token rate, in the long run the maximum rate that passes.
+    /// Token rate: the maximum rate that passes in the long run.
     pub rate: Rate,
     /// Bucket size, full at the start: the burst that passes after an idle period. At least the
     /// longest packet.
@@ -205,7 +205,7 @@ pub struct MtuStep {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuantumStep {
-    /// Time at which the sender is asked for the change.
+    /// Time when the change is requested from the sender.
     pub at: Span,
     /// New quantum; "0 B" takes the channel out of use.
     pub quantum: Bytes,

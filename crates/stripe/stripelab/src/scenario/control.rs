@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// The scheduler's order, from which the receiver knows the next packet's channel.
+    /// The scheduler's order, which the receiver follows to find the channel of the next packet.
     Strict,
     /// The channel with window space and the earliest expected arrival. Sequence numbers in packet
     /// tags guarantee the order. Data in flight is limited, and quanta have no effect.

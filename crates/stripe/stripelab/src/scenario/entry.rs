@@ -18,11 +18,11 @@ pub struct Entry {
     /// Default: the longest channel's round-trip time without queueing, as measured by the sender,
     /// but at least 5 ms.
     pub target: Option<Span>,
-    /// Time for which the delay must exceed the target before the first mark or drop: about a
+    /// Time that the delay must exceed the target before the first mark or drop: about a
     /// transport's round-trip time (RFC 8290, section 5.2.1). Default: twice the target, but at
     /// least 100 ms.
     pub interval: Option<Span>,
-    /// Number of flow queues, to which sources are assigned by a hash (RFC 8290, section 5.2.5).
+    /// Number of flow queues; a hash assigns sources to them (RFC 8290, section 5.2.5).
     pub flows: u32,
     /// Whether packets of sources with ECN are marked instead of dropped (RFC 8290, section 5.2.6).
     pub ecn: bool,

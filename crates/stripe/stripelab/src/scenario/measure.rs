@@ -17,7 +17,7 @@ pub struct Stop {
     pub time: Span,
     /// Start of the window. Default: a tenth of `time`.
     pub warm_up: Option<Span>,
-    /// Longest time after the window in which packets in flight may arrive.
+    /// Maximum time after the window for packets in flight to arrive.
     #[serde(default = "a_second")]
     pub follow: Span,
 }
@@ -30,10 +30,10 @@ const fn a_second() -> Span {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Number of rows in the table `events`, from the start of the run: packets sent, lost and
-    /// delivered, with round and deficit. For short runs, and for drawings of rounds.
+    /// Maximum number of rows in the table `events`, from the start of the run: packets sent, lost
+    /// and delivered, with round and deficit. For short runs, and for drawings of rounds.
     pub events: u64,
-    /// Number of rows in the table `packets`, from the first packet.
+    /// Maximum number of rows in the table `packets`, from the first packet.
     pub packets: u64,
     /// Step length of the table `series`. Default: 1/200 of the time.
     pub step: Option<Span>,

@@ -34,8 +34,8 @@ pub enum Send {
     Spread,
     /// The channel with the shortest round-trip time; packets wait for it. Only in free order.
     Fastest,
-    /// Like "spread", with an immediate copy of each packet on another channel; the first arrival
-    /// is delivered. Copies are retransmissions of `stripe.repair`, which is required.
+    /// Like "spread", with an immediate copy of each packet on another channel; whichever arrives
+    /// first is delivered. Copies use the retransmissions of `stripe.repair`, which is required.
     Redundant,
 }
 

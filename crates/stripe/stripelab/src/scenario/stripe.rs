@@ -18,7 +18,7 @@ pub struct Stripe {
     /// Congestion controller, which limits data in flight. Used with `window`, with quanta that
     /// follow rates, and in free order.
     pub control: Control,
-    /// Method by which the receiver restores the order.
+    /// Receiver's method of restoring the order.
     pub reception: Reception,
     /// Longest permitted packet; no quantum may be smaller.
     pub longest_packet: Bytes,
@@ -53,7 +53,7 @@ pub struct Stripe {
     /// processes them. The order must be guaranteed. Default: in free order, packets wait on a
     /// channel only after it has reordered packets, as in the daemon.
     pub restore: Option<Restore>,
-    /// Times at which the sender resets both ends, as after a crash.
+    /// Times when the sender resets both ends, as after a crash.
     pub resets: Vec<Span>,
     /// Receive buffer shared by all channels; packets that do not fit are discarded. Each packet
     /// uses its length plus 112 bytes. Half of the buffer is divided among the channels and, if
@@ -139,12 +139,12 @@ pub enum Scheduler {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
-    /// Packets per turn of each channel. Default: small integers whose ratio is closest to that of
-    /// the rates (section 6.2).
+    /// Packets per turn of each channel. Default: small integers with the ratio closest to that of
+    /// the channel rates (section 6.2).
     pub packets: Vec<u32>,
     /// Maximum packets per turn of the slowest channel in the default ratio. With 1, every other
-    /// rate is rounded to a multiple of the slowest. The default of 8 is our choice; the paper has
-    /// no value.
+    /// rate is rounded to a multiple of the slowest rate. The default of 8 is our choice; the paper
+    /// has no value.
     pub slowest_packets_max: u8,
 }
 
@@ -154,7 +154,7 @@ impl Default for Generalised {
     }
 }
 
-/// Method by which the receiver restores the order.
+/// Receiver's method of restoring the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reception {
@@ -177,7 +177,7 @@ pub struct Markers {
     pub send: bool,
     /// Number of rounds between two sets of markers.
     pub every_rounds: u32,
-    /// Channel before whose turn markers are sent, from 1.
+    /// Number of a channel, from 1; markers are sent before its turn.
     pub before_channel: u64,
     /// Longest time between markers while sent packets are unacknowledged. With numbers in packets,
     /// at most four markers are sent per round trip, but at least one within `silence`.

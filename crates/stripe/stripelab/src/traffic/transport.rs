@@ -8,8 +8,6 @@
 //!   otherwise       the window grows with each acknowledgement
 //! ```
 //!
-//! The rule of [`Window`] determines the growth and reduction.
-//!
 //! Source: RFC 6675 (recovery), RFC 6298 (timeouts; the timer restarts when the first segment is
 //! retransmitted, as in Linux), RFC 3168 (ECN marks). Every segment is acknowledged immediately; a
 //! lost retransmission is only detected by the timeout.
@@ -68,7 +66,8 @@ pub(crate) struct Transport {
     recovering: bool,
     /// Whether one retransmission may exceed the window (RFC 6675, section 5, step 4.3).
     first_loss: bool,
-    /// Number after the last segment sent before the most recent recovery or timeout.
+    /// One more than the number of the last segment sent before the most recent recovery or
+    /// timeout.
     recover: u64,
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
@@ -304,8 +303,9 @@ mod tests {
     fn third_duplicate_ack_halves_the_window_and_retransmits() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
-        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight,
-        // half of which is 3,500. Without segment 1, 6,000 bytes are now in flight.
+        // Segment 1 is lost. When segments 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in
+        // flight; the window shrinks to half of that, 3,500 bytes. Without segment 1, 6,000 bytes
+        // are now in flight.
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);
@@ -337,7 +337,7 @@ mod tests {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.acknowledge(at(20), 2, 1, true);
-        // 9,000 of 10,000 bytes are in flight; the new window is half of them, 4,500.
+        // Of 10,000 bytes, 9,000 are in flight; the new window is half of that, 4,500 bytes.
         assert_eq!((reno.window_bytes(), reno.counts.ecn_reductions), (4_500, 1));
         for segment in 2..=10 {
             reno.acknowledge(at(20), segment + 1, segment, true);

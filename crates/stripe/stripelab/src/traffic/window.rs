@@ -8,8 +8,7 @@
 //!   timeout         the threshold as after a loss, and a window of one segment
 //! ```
 //!
-//! Source: RFC 5681, section 3, and RFC 6928 for the initial window; each rule names its own
-//! source.
+//! Source: RFC 5681, section 3, and RFC 6928 for the initial window.
 //!
 //! Invariant: a window has at least one segment and at most the receive window.
 

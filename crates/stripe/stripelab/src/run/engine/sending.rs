@@ -52,8 +52,8 @@ impl Engine {
         self.entry.peek(self.now, &mut self.meter)
     }
 
-    /// Returns whether a new packet may be sent on a channel: copies waiting for that channel
-    /// precede it.
+    /// Returns whether a new packet may be sent on a channel; copies waiting for that channel are
+    /// sent first.
     fn may_send(&mut self, channel: usize, bytes: u32) -> bool {
         let waits = self.copies.iter().any(|copy| usize::from(copy.channel) == channel);
         !waits && self.has_room(channel, bytes)

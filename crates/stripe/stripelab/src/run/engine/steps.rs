@@ -9,11 +9,11 @@ use gingham_kernel::Time;
 /// Error: simulated time stopped advancing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoProgress {
-    /// Simulated time at which the run stopped.
+    /// Simulated time when the run stopped.
     pub at: Time,
     /// Steps taken at this simulated time.
     pub steps: u64,
-    /// Source of the last packet that was sent or dropped at this time.
+    /// Source of the last packet sent or dropped at this time.
     pub source: Option<usize>,
 }
 

@@ -27,8 +27,8 @@ use gingham_results::real;
 /// Constant C of the RFC, in segments per cubed second.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
-/// `alpha_cubic` (section 4.3), with which the average window equals Reno's despite the reduction
-/// to `beta_cubic`.
+/// Additive increase (`alpha_cubic`, section 4.3); with the reduction to `beta_cubic`, it gives the
+/// average window of Reno.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const SEGMENTS_MIN: f64 = 2.0;
 
@@ -169,8 +169,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
     }
 
-    /// K = (30 / 0.4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic is 70 at 0, 100 at K, 100.4 a second
-    /// later and 130 at 2 K.
+    /// K = (30 / 0.4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic in segments is 70 at 0 s, 100 at K,
+    /// 100.4 a second later and 130 at 2 K.
     #[test]
     fn window_function_matches_the_rfc() {
         let avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
@@ -192,8 +192,8 @@ mod tests {
         assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
     }
 
-    /// At 2 s, W_cubic is 100 - 0.4 x 2.217163^3; after a round trip of 100 ms, it will be 100 -
-    /// 0.4 x 2.117163^3 = 96.204027, 6.204027 above a window of 90.
+    /// At 2 s, W_cubic is 100 - 0.4 x 2.217163^3 segments. One round-trip time of 100 ms later, it
+    /// is 100 - 0.4 x 2.117163^3 = 96.204027 segments, 6.204027 above a window of 90.
     #[test]
     fn growth_targets_the_window_one_rtt_ahead() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
@@ -204,7 +204,8 @@ mod tests {
         assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
 
-    /// 70 is below 100, so W_max becomes 0.85 x 70 = 59.5. 60 is above 59.5, so W_max becomes 60.
+    /// The window of 70 is below W_max = 100, so W_max becomes 0.85 x 70 = 59.5. The next window,
+    /// 60, is above 59.5, so W_max becomes 60.
     #[test]
     fn loss_reduces_to_70_percent_with_fast_convergence() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -221,7 +222,8 @@ mod tests {
         assert_eq!(cubic.lose(1_000, full(1_000)), 2_000);
     }
 
-    /// After a timeout at 50 segments, W_cubic(t) = 0.4 t^3 + 50, which is 60.8 after 3 s.
+    /// After a timeout, the window starts again at 50 segments: W_cubic(t) = 0.4 t^3 + 50, which is
+    /// 60.8 segments after 3 s.
     #[test]
     fn growth_after_a_timeout_starts_from_the_current_window() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -233,7 +235,6 @@ mod tests {
         assert_near(avoidance.w_cubic(3.0), 60.8);
     }
 
-    /// Checks that each of 70 acknowledgements adds 7.56 bytes.
     #[test]
     fn fractions_of_bytes_are_kept() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -242,8 +243,9 @@ mod tests {
         for _ in 0..70 {
             window_bytes += cubic.growth_bytes(at(1), window_bytes, SEGMENT, Span::ZERO);
         }
-        // Integrating 9 / 17 per window from 70 on over 70 acknowledgements gives sqrt(70^2 + 2 x
-        // 70 x 9 / 17) = 70.5274; without the fractions, the growth is only 70 x 7 = 490 bytes.
+        // Growth by 9 / 17 segments per window, integrated from 70 segments over 70
+        // acknowledgements, gives sqrt(70^2 + 2 x 70 x 9 / 17) = 70.5274 segments; without the
+        // fractions of 7.56 bytes, the growth is only 70 x 7 = 490 bytes.
         assert!((70_526..=70_529).contains(&window_bytes), "{window_bytes}");
     }
 }
