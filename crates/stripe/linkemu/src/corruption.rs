@@ -11,7 +11,6 @@ use gingham_kernel::Purpose;
 #[derive(Clone, Debug)]
 pub(crate) struct Corruption {
     bit_errors: Probability,
-    /// ln(1 - e) at a bit error rate `e`, precomputed for speed.
     log_intact: f64,
     draws: Draws,
 }

@@ -62,7 +62,7 @@ pub enum ParameterError {
              give them in the order of time, apart from each other"
     )]
     OutageOrder {
-        /// Start of the later-listed outage, in ps.
+        /// Start of the later outage in the list, in ps.
         from_ps: u64,
         /// End of the outage before it in the list, in ps.
         until_ps: u64,

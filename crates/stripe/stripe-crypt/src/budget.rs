@@ -69,7 +69,6 @@ struct Buckets {
     all: u64,
 }
 
-/// Buckets for unknown senders, then for known senders.
 #[derive(Debug)]
 pub(crate) struct Budget([Buckets; 2]);
 

@@ -170,7 +170,6 @@ impl fmt::Debug for PresharedKey {
 mod tests {
     use super::*;
 
-    /// Checks a public key against the output of `openssl pkey -pubout`.
     #[test]
     fn public_key_matches_openssl() {
         let private = PrivateKey(std::array::from_fn(|place| u8::try_from(place).expect("32")));

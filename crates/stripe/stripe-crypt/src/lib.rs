@@ -18,9 +18,7 @@
 //! | nonces and replay windows | `pair`, `numbers`, `replay` |
 //!
 //! A **session** connects two processes, each with a random name. A handshake between the same
-//! processes renews the keys; any other handshake starts a new session. To prevent replay of
-//! recorded handshakes, the initiator replies to the responder's cookie with a MAC that requires
-//! its private key. A cookie expires when a later handshake has been accepted.
+//! processes renews the keys; any other handshake starts a new session.
 //!
 //! Invariants: every input changes the state, causes a reply or is counted as a [`Discard`];
 //! unauthenticated input changes nothing; no state grows with the number of source addresses.

@@ -39,7 +39,6 @@ pub(crate) enum Sent {
     Went,
     /// A datagram exceeds the interface's MTU; more datagrams may be pending.
     TooLong { datagram_bytes: usize },
-    /// The channel has just lost its link.
     Gone,
 }
 

@@ -57,10 +57,9 @@ pub struct EndPlan {
 
 impl EndPlan {
     /// Returns a plan for free order with packets of at most `longest_bytes`. The wake-up granule
-    /// is half a millisecond, half of `ControlPlan::burst`. With a quarter of a millisecond, TCP
-    /// throughput was not higher, and the CPU time per gigabyte was 18.1 s instead of 13.6 s at 100
-    /// + 300 Mbit/s, 22.9 s instead of 17.3 s with an additional delay of 10 ms and queues of 64
-    /// kB, and 126 s instead of 90 s at 10 + 20 Mbit/s (two or three alternating runs of
+    /// is half a millisecond, half of `ControlPlan::burst`. With a quarter of a millisecond, the
+    /// CPU time per gigabyte was 18.1 s instead of 13.6 s at 100 + 300 Mbit/s, and 126 s instead of
+    /// 90 s at 10 + 20 Mbit/s, without higher TCP throughput (two or three alternating runs of
     /// `benches/striping_daemon.py`). A whole millisecond would leave no reserve in the burst.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
@@ -165,8 +164,7 @@ impl End {
         Self::open_on(now, plan, channels, epoch, (Ports::default(), waiting))
     }
 
-    /// Opens an end on ports that may be shared, with the thread's waiting state. Needs no
-    /// privileges if openers supply the sockets.
+    /// Opens an end on ports that may be shared. Needs no privileges if openers supply the sockets.
     pub(crate) fn open_on(
         now: Instant,
         plan: &EndPlan,
@@ -689,7 +687,6 @@ impl End {
                 one.counts.came += 1;
                 one.metering.came(1, datagram_bytes);
                 one.counts.came_bytes += datagram_bytes as u64;
-                // Without keys, every connection that names the channel is accepted.
                 if is_newest || encapsulation.peer().is_none() {
                     one.adopt(listener.admit(place));
                     striping.ask(channel);

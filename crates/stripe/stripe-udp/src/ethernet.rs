@@ -83,7 +83,6 @@ pub(crate) struct EthernetLink {
 struct Open {
     sender: Sender,
     receiver: Receiver,
-    /// Sockets that mark the EtherTypes as used, and receive nothing.
     _claims: [Socket; 2],
 }
 

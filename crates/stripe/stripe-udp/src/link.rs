@@ -81,7 +81,6 @@ impl LinkPlan {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Returns the kind of link, which is equal for all channels of a pipe.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
             Self::Udp(_) | Self::Tcp(_) | Self::Memory(_) => LinkKind::Datagrams,

@@ -105,8 +105,6 @@ mod tests {
         Message { epoch, channel, channels: 4, kind }
     }
 
-    /// Checks that reports of channels 0, 1 and 3 are sent on channel 0, then 1, then 3, then 0
-    /// again, and reports of channel 2 on channel 2.
     #[test]
     fn reports_of_similar_channels_are_sent_on_one_in_turn() {
         let mut messages = Messages::new(4);

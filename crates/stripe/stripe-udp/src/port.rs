@@ -238,7 +238,6 @@ enum Held {
 #[derive(Debug)]
 pub(crate) struct UdpLink {
     held: Held,
-    /// Address of the other end, unspecified if unknown.
     remote: SocketAddr,
 }
 

@@ -130,7 +130,6 @@ impl BufferPlan {
     }
 }
 
-/// Minimum buffer size in bytes: one run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
 /// Size of receive batches. At 1 Gbit/s, an uncoalesced datagram arrives every 12 us; 16 datagrams

@@ -266,7 +266,6 @@ impl Striping {
     }
 
     pub(crate) fn refuse(&mut self, channel: usize, frame_bytes: usize) {
-        // With fixed sizes, the refusal counts as a network loss.
         let _ = self.sender.handle_refused(self.now, channel, bytes(frame_bytes));
     }
 
@@ -417,8 +416,6 @@ mod tests {
         came
     }
 
-    /// Checks that the overtaken packet of the first pair is lost unless retransmitted; after that,
-    /// the reordering delay is known.
     #[test]
     fn reordering_delay_is_learnt_from_the_first_late_datagram() {
         let plan = StripingPlan::free(1_000);
@@ -429,8 +426,7 @@ mod tests {
         assert!(swapped(&plan.repaired()).into_iter().eq(0..40));
     }
 
-    /// Checks the memory limit. For 8 channels, 4,096 packets of 1,500 bytes each are 49 MB; for 64
-    /// channels, 393 MB.
+    /// For 8 channels, 4,096 packets of 1,500 bytes each are 49 MB; for 64 channels, 393 MB.
     #[test]
     fn retransmission_buffer_is_bounded() {
         assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);

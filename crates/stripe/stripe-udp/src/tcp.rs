@@ -96,7 +96,6 @@ impl TcpPlan {
         let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let class = i32::from(self.dscp << 2);
-        // For IPv4 traffic of an IPv6 socket, this option is also required.
         setsockopt(&socket, Ipv4Tos, &class)?;
         if local.is_ipv6() {
             setsockopt(&socket, Ipv6TClass, &class)?;

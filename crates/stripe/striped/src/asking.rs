@@ -130,7 +130,6 @@ impl Asking {
             return;
         }
         let Some(request) = state.waiting.pop_front() else { return };
-        // A failure means that the monitor has ended, which also ends this process.
         if self.line.send_request(request).is_ok() {
             state.outstanding = Some(match request {
                 Request::Open(number) => For::Channel(number),
@@ -148,7 +147,7 @@ impl Asking {
         if has_come { Ok(()) } else { Err(Errno::ETIMEDOUT.into()) }
     }
 
-    /// Returns whether a reply arrives in time. Uses `ppoll`, which the seccomp filter allows.
+    /// Returns whether a reply arrives in time.
     fn within(&self, time: Option<Duration>) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
         loop {

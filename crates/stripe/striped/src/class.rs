@@ -62,7 +62,6 @@ impl Dscp {
         }
     }
 
-    /// Returns the outer traffic class; `is_marked` sets CE.
     pub(crate) fn outside(self, packet: &[u8], is_marked: bool) -> u8 {
         let inner = traffic_class(packet);
         let ecn = if is_marked { Ecn::Ce } else { Ecn::of_traffic_class(inner) };

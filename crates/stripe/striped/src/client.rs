@@ -115,7 +115,6 @@ pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
 pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| match ask(path, stream, Asked::Down) {
         Ok(_) => Ok(()),
-        // The daemon has already stopped after a request for an earlier bundle.
         Err(_) if bundles.names.is_empty() && !path.exists() => Ok(()),
         Err(problem) => Err(problem),
     })

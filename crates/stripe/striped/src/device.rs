@@ -127,7 +127,6 @@ struct Outgoing {
 impl Outgoing {
     fn push(&mut self, packet: &[u8]) {
         if self.count == self.buffers.len() {
-            // This length suffices, because coalesced segments form one IP packet.
             self.buffers.push(Vec::with_capacity(RAW_BYTES));
         }
         let buffer = &mut self.buffers[self.count];

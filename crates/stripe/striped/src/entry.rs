@@ -25,7 +25,6 @@ pub(crate) struct Entry {
     used_at_ns: u64,
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
-    /// Length of the virtio header with offload; otherwise 0.
     prefix_bytes: usize,
     dscp: Dscp,
     /// Packets that are not valid IP, or have a wrong length field.

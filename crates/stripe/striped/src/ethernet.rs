@@ -11,7 +11,6 @@ use nix::errno::Errno;
 use crate::check::Place;
 use crate::config::{Channel, Config, SchedulerName};
 
-/// Longest IP packet without the jumbogram option, used if frames pass unsplit.
 const WHOLE_BYTES: u32 = 65_535;
 /// Maximum quanta in the send queue: a quantum takes 1 to 2 ms, and the process may be delayed by
 /// 20 ms.

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::problem::Problem;
 
 const OTHERS: u32 = 0o077;
-/// Maximum length read in bytes, above that of any key file.
+/// Maximum length read in bytes, more than a key file has.
 const FILE_BYTES_MAX: usize = 1_024;
 
 pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {

@@ -80,7 +80,6 @@ impl HalfLine {
         }
     }
 
-    /// Receives the next request; `None` if the other process has ended.
     pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
         let mut bytes = [0; REQUEST_BYTES];
         match self.receive(&mut bytes) {

@@ -1,7 +1,6 @@
 //! IP packets: flow, ECN marking, TCP MSS clamping, and ICMP errors.
 //!
-//! Source: RFC 791 and RFC 8200 (headers), RFC 3168 (ECN), RFC 1624 (incremental checksum update),
-//! RFC 6437 (flow labels).
+//! Source: RFC 3168 (ECN), RFC 6437 (flow labels).
 //!
 //! Invariant: every byte sequence belongs to a flow.
 
@@ -41,7 +40,6 @@ impl<'a> Flow<'a> {
     fn of_v4(packet: &'a [u8]) -> Option<Self> {
         let addresses = packet.get(V4_ADDRESSES)?;
         let (protocol, header_bytes) = (packet[9], usize::from(packet[0] & 0xf) * 4);
-        // Later fragments have no ports.
         let is_fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
         let ports = if is_fragment { &[] } else { ports(packet, protocol, header_bytes) };
         Some(Self { addresses, protocol, ports })

@@ -47,7 +47,6 @@ pub(crate) struct Peers {
     quotas: Quotas,
     prefix_bytes: usize,
     allowed: Allowed,
-    /// Lower and upper limit of the longest packet, in bytes.
     longest: (u16, u16),
     pub(crate) refused_destinations: u64,
     crowd: Crowd,

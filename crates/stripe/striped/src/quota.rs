@@ -119,7 +119,6 @@ fn now_s() -> u64 {
     u64::try_from(since_1970.tv_sec()).unwrap_or(0)
 }
 
-/// Quota shared by all channels with the same local end, regardless of peer.
 #[derive(Clone, Debug)]
 struct Shared(Arc<Mutex<Quota>>);
 

@@ -134,7 +134,7 @@ fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
     caps::set(None, CapSet::Permitted, &kept)
 }
 
-/// Installs the seccomp filter; returns false if the kernel does not support it.
+/// Installs the seccomp filter; returns false if the kernel lacks support.
 fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
     let program = program(architecture, kept).map_err(seccompiler::Error::Backend)?;
@@ -245,7 +245,6 @@ mod tests {
         }
     }
 
-    /// Checks the filter, which applies to a single thread.
     #[test]
     #[expect(
         clippy::disallowed_methods,

@@ -38,7 +38,7 @@ pub(crate) struct Status {
     pub(crate) up_seconds: f64,
     pub(crate) cpu_seconds: f64,
     pub(crate) mtu: u16,
-    /// Packets longer than any channel's limit.
+    /// Packets too long for every channel.
     pub(crate) too_long: u64,
     pub(crate) too_long_icmp_errors: u64,
     pub(crate) interface_refused: u64,
@@ -70,7 +70,7 @@ pub(crate) struct EntryStatus {
 pub(crate) struct PeerStatus {
     /// Configured name, or public key; over Ethernet, the interface name.
     pub(crate) name: String,
-    /// Whether the peer has replied, so that packets are accepted.
+    /// Whether the peer has replied.
     pub(crate) is_open: bool,
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,
@@ -86,7 +86,7 @@ pub(crate) struct PeerStatus {
     pub(crate) ecn: Marks,
     pub(crate) entry: EntryStatus,
     pub(crate) strange: u64,
-    /// Packets longer than the limit of each of its channels.
+    /// Packets too long for every channel of the peer.
     pub(crate) too_long: u64,
     pub(crate) handshakes: Option<HandshakeStatus>,
     pub(crate) channels: Vec<ChannelStatus>,

@@ -62,7 +62,6 @@ pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     let orders = line.ask(Request::Orders).ok().flatten();
     let orders = OrderLine::of(orders.ok_or_else(|| halves(&"no line of orders"))?);
     let mut tunnel = Tunnel::open(&checked, &line, orders, logs.log_level)?;
-    // The monitor prints the reason.
     let routed = tunnel.tun.index().and_then(|index| line.ask(Request::Route(index)));
     routed.map_err(|_| Problem::Reported(6))?;
     let config = &checked.config;

@@ -158,7 +158,7 @@ fn known_peer_gets_keys_during_flood_from_many_networks() {
 }
 
 /// Checks that a late first attempt is rejected after the left end's second attempt, whose keys are
-/// unconfirmed. A third attempt replaces those keys, as the sender has abandoned the second.
+/// unconfirmed. A third attempt replaces those keys.
 #[test]
 fn pending_keys_are_replaced_only_by_later_initiations() {
     let mut both = Both::new();

@@ -105,8 +105,7 @@ pub(super) fn take(
             let keys = peer.counts().keys;
             let sender = Sender { address: from, is_known: remote == Some(from) };
             let reply = answer(peer, at, sender, datagram, (striping, sessions));
-            // A message that creates keys responds to our latest message, so its sender received
-            // that message.
+            // A message that creates keys is a response, so its sender received our latest message.
             if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
                 taken.moved_to = Some(from);
             }

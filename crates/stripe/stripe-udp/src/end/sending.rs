@@ -140,7 +140,6 @@ impl End {
             && let Some(length) = source.next_bytes()
         {
             let charged_bytes = length.saturating_sub(prefix_bytes);
-            // A packet longer than the channel's limit is sent on another channel.
             if went && charged_bytes > run.longest_bytes as usize {
                 break;
             }

@@ -207,7 +207,6 @@ impl Unauthenticated {
             self.counts.discards.count(discard);
             return None;
         }
-        // One MAC is computed for each end that may await the response.
         let ends_a_trial = if is_handshake { MACS_A_TRIAL } else { ENDS_A_TRIAL };
         let looks = (ends.len() as u64).div_ceil(ends_a_trial).min(TRIALS_AT_ONCE - 1);
         if std::mem::replace(&mut self.is_tried, true) || !self.trials.take(origin.at, looks) {

@@ -65,7 +65,6 @@ impl Interface {
     }
 
     pub(super) fn bind(&self, socket: &Socket) -> io::Result<()> {
-        // The address has no protocol, so the socket keeps its protocol.
         Ok(bind(socket.as_raw_fd(), &self.address)?)
     }
 }

@@ -97,7 +97,6 @@ impl Receiver {
                 ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
                 _ => None,
             });
-            // A frame shorter than its header counts as empty.
             let bytes = message.bytes.saturating_sub(head_bytes);
             *arrival = Arrival { stamp, bytes, is_ours: true, ..Arrival::default() };
             count += 1;

@@ -9,7 +9,6 @@ use std::ops::Range;
 use crate::run::Run;
 
 pub(super) const LENGTH_BYTES: usize = 2;
-/// Maximum frames per call, as for Ethernet.
 pub(super) const FRAMES: usize = 64;
 /// Maximum bytes of queued priority datagrams: a handshake and its retries of 166 bytes each.
 const PRIORITY_BYTES_MAX: usize = 1_024;
@@ -163,7 +162,6 @@ mod tests {
 
     const LONGEST_BYTES: usize = 40;
 
-    /// Stream that transfers the given numbers of bytes per call; 0 is `WouldBlock`.
     #[derive(Default)]
     struct Wire {
         bytes: VecDeque<u8>,

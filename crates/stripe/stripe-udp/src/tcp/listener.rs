@@ -39,7 +39,6 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Listener {
     plan: TcpPlan,
-    /// Listening socket; `None` while the interface is gone.
     socket: Option<Socket>,
     acceptor: Acceptor,
     check_at: Instant,

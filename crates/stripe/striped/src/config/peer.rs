@@ -28,12 +28,10 @@ use super::{Channel, Config, Prefix};
 pub(crate) struct PeerTable {
     pub(crate) name: Option<PeerName>,
     pub(crate) public_key: PublicKeyText,
-    /// File with an additional secret shared by both ends, if any.
     pub(crate) preshared_key: Option<String>,
     /// Networks behind the peer: allowed source addresses of its packets, and destinations routed
     /// to it.
     pub(crate) allowed_ips: Option<Vec<Prefix>>,
-    /// Channels for this peer only, numbered after those for all peers.
     #[serde(default, rename = "channel")]
     pub(crate) channels: Vec<Channel>,
 }
@@ -58,7 +56,6 @@ impl Peers {
         Self { list, is_one, places }
     }
 
-    /// Returns the slot of a peer, which does not depend on file order.
     pub(crate) fn place(&self, number: usize) -> usize {
         self.places.get(number).copied().unwrap_or(number)
     }

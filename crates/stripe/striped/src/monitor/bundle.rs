@@ -34,7 +34,6 @@ pub(super) struct Bundle {
     pub(super) control: Control,
     sources: Sources,
     records: Vec<File>,
-    /// Interface index, known once the routes were requested.
     pub(super) index: Option<u32>,
     refusal: Option<io::Error>,
     pub(super) is_ready: bool,

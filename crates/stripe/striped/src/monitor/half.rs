@@ -251,7 +251,6 @@ mod tests {
         }
     }
 
-    /// Checks a process that sends requests forever without reading replies.
     #[test]
     fn flooding_half_is_served_in_bounded_turns() {
         let mut half = half("while printf '\\003\\0\\0\\0\\0' >&0; do :; done");

@@ -48,7 +48,6 @@ mod tests {
 
     use super::*;
 
-    /// Checks UDP over IPv6 after a destination options header, with DSCP 46.
     #[test]
     fn ipv6_extension_headers_are_skipped() {
         let mut packet = vec![0x6b, 0x80, 0, 0, 0, 16, 60, 64];

@@ -62,7 +62,6 @@ pub(super) fn word(packet: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
-/// Updates a checksum after a word has changed (RFC 1624, equation 3).
 pub(super) fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     !folded(sum)

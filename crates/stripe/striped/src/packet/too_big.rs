@@ -109,8 +109,8 @@ fn icmp_error_v4(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(icmp_error)
 }
 
-/// Returns whether an ICMP type is an error: destination unreachable, source quench, redirect, time
-/// exceeded or parameter problem.
+/// Returns whether this ICMP type is an error: destination unreachable, source quench, redirect,
+/// time exceeded or parameter problem.
 const fn is_error_v4(kind: u8) -> bool {
     matches!(kind, 3 | 4 | 5 | 11 | 12)
 }
@@ -122,7 +122,6 @@ fn is_one_v4(address: &[u8]) -> bool {
 fn icmp_error_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     packet.get(V6_ADDRESSES)?;
     let (from, to) = (&packet[8..24], &packet[24..40]);
-    // ICMP errors are too short to be fragmented.
     let is_error = Payload::of(packet).is_some_and(|Payload { protocol, at }| {
         protocol == ICMP_V6 && packet.get(at).is_none_or(|kind| *kind < 128 || *kind == 137)
     });

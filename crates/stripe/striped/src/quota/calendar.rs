@@ -94,7 +94,6 @@ mod tests {
         }));
     }
 
-    /// Checks periods around 26 November 2026, a Thursday.
     #[test]
     fn periods_begin_on_their_day() {
         let now_s = 20_783 * DAY_S + 5;

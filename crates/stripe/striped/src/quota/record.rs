@@ -91,7 +91,6 @@ impl Ledger {
         record.boot = boot;
         let mut ledger = Self { record, file: Some(file) };
         if fresh {
-            // Allocates both slots on disk before anything is sent.
             ledger.write(0, 0)?;
         }
         ledger.write(ledger.record.used, 0)?;

@@ -28,7 +28,6 @@ pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage>
     if prefixes.is_empty() {
         return Vec::new();
     }
-    // Longest prefix first, as in a routing table.
     prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.bits()));
     let remotes = plan.remotes.iter().filter(|remote| family_of(remote.ip()) == family);
     let mut made = Made { rules: Vec::new(), family, priority: plan.priority };

@@ -34,7 +34,6 @@ impl Tunnel {
                     let peer = self.config.peers.at(place);
                     debug!(peer, channel = id, "the channel goes from another address");
                     if let Some(end) = self.peers.ends.end_mut(place) {
-                        // Fails only if the channel has been removed.
                         let _: Result<(), _> = end.forget_path(id);
                     }
                     continue;

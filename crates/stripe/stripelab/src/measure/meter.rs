@@ -31,7 +31,6 @@ impl From<DropReason> for Loss {
     }
 }
 
-/// Measurement window, divided into sections of equal length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sections {
     start: Time,

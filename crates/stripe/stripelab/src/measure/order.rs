@@ -22,7 +22,6 @@ pub(crate) enum Place {
 
 #[derive(Debug)]
 pub(crate) struct Order {
-    /// Highest delivered number, plus one.
     next: u64,
     given: u64,
     /// Missing numbers, each with the delivery position of the first later packet.

@@ -118,7 +118,7 @@ impl Engine {
         self.pump();
     }
 
-    /// Simulates at most `steps_max` steps and returns whether the run is done. Fails if simulated
+    /// Simulates at most `steps_max` steps; returns whether the run is done. Fails if simulated
     /// time stops advancing.
     pub(crate) fn advance(&mut self, steps_max: u64) -> Result<bool, NoProgress> {
         self.steps.allow(steps_max);

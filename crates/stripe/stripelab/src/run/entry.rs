@@ -46,7 +46,6 @@ impl Entry {
         }
     }
 
-    /// Enqueues a packet; a full FIFO refuses it.
     pub(crate) fn offer(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         if let Self::Fifo { bytes, limit_bytes, .. } = self
             && *bytes + u64::from(packet.bytes) > *limit_bytes

@@ -10,11 +10,8 @@ use gingham_stripe::Message;
 pub(crate) enum Event {
     /// Arrival of a cross-traffic packet, before any other event can observe its queue.
     Compete { channel: u8 },
-    /// Next scheduled change of a channel.
     Change { channel: u8 },
-    /// Restart of both ends.
     Reset,
-    /// Arrival of a packet or message at the receiver.
     Arrive { channel: u8, number: u64, slot: u32 },
     /// Arrival of a message at the sender.
     Return { channel: u8, number: u64, slot: u32 },
@@ -23,17 +20,13 @@ pub(crate) enum Event {
     Acknowledge { source: u16, number: u64, expected: u64, got: u64, marked: bool },
     /// Possible expiry of a transport's retransmission timer.
     Timeout { source: u16 },
-    /// Packet generation by a source.
     Send { source: u16 },
     /// Reading of the next packet by the application.
     Read,
     /// Possible space on a channel for a waiting packet.
     Pump,
-    /// Expiry of a sender timer.
     SenderTimer,
-    /// Expiry of a receiver timer.
     ReceiverTimer,
-    /// End of a time series step.
     Step,
 }
 

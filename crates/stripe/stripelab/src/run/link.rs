@@ -18,7 +18,6 @@ pub(crate) struct Link {
     back: Channel,
     data: u64,
     messages: u64,
-    /// Number of scheduled changes that have taken effect.
     changed: usize,
     queue_bytes_max: u64,
 }

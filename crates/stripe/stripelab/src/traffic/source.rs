@@ -178,7 +178,6 @@ impl Source {
         Packet { number, source, channel, bytes, of_source, class, frame, ecn, created, sent, tag }
     }
 
-    /// Returns the ECN field of packets (RFC 3168, section 5).
     const fn ecn(&self) -> Ecn {
         match self.kind {
             SourceKind::Transport { ecn: true, .. } => Ecn::Ect0,

@@ -331,7 +331,6 @@ mod tests {
         assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
     }
 
-    /// Checks that the window shrinks once for marks on data in flight (RFC 3168, section 6.1.2).
     #[test]
     fn ecn_mark_halves_the_window_without_retransmission() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);

@@ -92,7 +92,6 @@ impl Engine {
         }
     }
 
-    /// Sends copies, which precede new packets.
     fn send_copies(&mut self) {
         while let Some(copy) = self.sender.poll_repair(self.now) {
             self.copies.push_back(copy);
