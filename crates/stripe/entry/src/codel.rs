@@ -18,8 +18,7 @@ use core::time::Duration;
 pub struct CoDelPlan {
     /// Acceptable sojourn time in a standing queue, in ns.
     pub target_ns: u64,
-    /// Time for which the sojourn time must exceed the target before the first drop, in ns; about a
-    /// round-trip time.
+    /// Minimum time above the target before the first drop, in ns; about a round-trip time.
     pub interval_ns: u64,
     /// Longest packet in bytes; CoDel never drops packets while the backlog is at most this long.
     pub longest_bytes: u32,

@@ -11,8 +11,8 @@
 //! their throughput. FQ-CoDel signals standing queues and serves sparse flows first.
 //!
 //! Invariants: no clock access or I/O; the seed is the only source of randomness; no allocation
-//! after construction; each packet is either forwarded or dropped, exactly once; packets of a flow
-//! leave in order.
+//! after construction; each packet is forwarded or dropped exactly once; packets of a flow leave in
+//! order.
 
 mod codel;
 mod ecn;

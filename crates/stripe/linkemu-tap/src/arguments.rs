@@ -87,14 +87,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = step, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 
-    /// Maximum delay of a delivery after the model's arrival time; later frames are counted as
-    /// late. If many frames are late, the machine is too slow for the link
+    /// Tolerance after the model's arrival time; frames delivered later are counted as late. If
+    /// many frames are late, the machine is too slow for the link
     #[arg(long, default_value = "1 ms", value_name = "TIME")]
     pub(crate) late: Span,
     /// MTU of the interfaces: the longest packet, without Ethernet header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,
-    /// Seed of all random numbers; with equal seeds, the frames with the same numbers are lost
+    /// Seed of all random numbers; runs with equal seeds lose the frames with the same numbers
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }

@@ -1,7 +1,5 @@
 //! One direction of the link: the model, and the frames in transit.
 //!
-//! Methods take the time as an argument; only the pump reads the clock.
-//!
 //! Invariants: frames leave in the order of the model's arrival times; a rate change takes effect
 //! at its scheduled time, even if it is processed late.
 

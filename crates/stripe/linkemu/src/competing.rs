@@ -9,8 +9,8 @@
 //! The traffic does not react to loss. It bypasses the policer, which only limits our traffic.
 //!
 //! Invariants: competing traffic does not change the random draws of our packets; packet `n`, from
-//! 0, of evenly spaced traffic arrives at `from + n x packet_bytes / rate`, rounded up to a ps; if
-//! a competing packet and one of ours arrive simultaneously, the competing packet is first.
+//! 0, of evenly spaced traffic arrives at `from + n x packet_bytes / rate`, rounded up to a ps; at
+//! equal arrival times, a competing packet precedes ours.
 
 use crate::error::ParameterError;
 use crate::parameters::sending_ps;

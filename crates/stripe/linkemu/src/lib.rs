@@ -12,16 +12,14 @@
 //!
 //! The model is our own, except for the burst loss of Gilbert (1960) and Elliott (1963). Rules:
 //!
-//! - **Draws by number.** Each random number is a hash of seed, direction, purpose and packet
-//!   number.
 //! - **Impairments are independent.** A packet that is lost, damaged, held back or cut off still
 //!   occupies the queue and the wire, so that the arrival times of other packets do not change.
 //! - **Jitter is added after the rate limit.** At most `rate x (t + jitter)` bytes, plus one
 //!   packet, arrive within any span `t`.
 //!
 //! Invariants: without reordering, packets arrive in order; no arriving packet was in transit
-//! during an outage; the queue exceeds its bound only if the bound is a time and the rate falls;
-//! there is no I/O or clock access, and no allocation after construction.
+//! during an outage; the queue exceeds its bound only if the bound is a time and the rate falls; no
+//! I/O, no clock access, no allocation after construction.
 
 mod channel;
 mod competing;

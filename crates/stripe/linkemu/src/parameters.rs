@@ -6,7 +6,7 @@
 //! use gingham_kernel::{Rate, Span};
 //! use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 //!
-//! // 20 Mbit/s, 40 ms, 0.5 % loss.
+//! // 20 Mbit/s, 40 ms of delay, 0.5 % loss.
 //! let clean = Parameters::clean(Rate::from_bytes_per_second(2_500_000), 64_000, Span::from_ns(40_000_000));
 //! let lossy = Parameters { loss: Loss::Independent(Probability::new(0.005)?), ..clean };
 //! let channel = Channel::new(lossy, 1, "east")?;

@@ -10,13 +10,6 @@
 //! The crate has no sockets and no clock. Random bytes come from the operating system, because keys
 //! must not be reproducible.
 //!
-//! | topic | modules |
-//! |---|---|
-//! | handshake pattern and primitives | `noise`, `primitives` |
-//! | cookies, received initiations | `cookie`, `budget`, `responder` |
-//! | both sides of a handshake, key pairs | `peer` (WireGuard, sections 5.4 and 6) |
-//! | nonces and replay windows | `pair`, `numbers`, `replay` |
-//!
 //! A **session** connects two processes, each with a random name. A handshake between the same
 //! processes renews the keys; any other handshake starts a new session.
 //!

@@ -9,8 +9,6 @@
 //!
 //! Without the pause, a connection that cannot be accepted would keep the socket readable, and the
 //! polling loop would never sleep.
-//!
-//! Source: accept(2).
 
 use std::io;
 use std::time::Duration;
@@ -18,8 +16,8 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::errno::Errno;
 
-/// Maximum number of connections accepted per turn of the event loop, so that other work gets its
-/// time; 4,000 turns per second accept 64,000 connections.
+/// Maximum number of connections accepted per turn of the event loop, which leaves time for other
+/// work; 4,000 turns per second accept 64,000 connections.
 pub const ACCEPTED_A_TURN: usize = 16;
 /// Pause while no descriptor is free; clients retry for longer than this.
 const REST: Duration = Duration::from_secs(1);

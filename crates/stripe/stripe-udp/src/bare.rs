@@ -7,8 +7,6 @@
 //!
 //! The packet length is read from the IP header, since Ethernet pads short frames to 60 bytes.
 //!
-//! With offload, the kernel's segmentation metadata precedes a packet in memory.
-//!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.1; RFC 791, section 3.1, and RFC
 //! 8200, section 3 (lengths).
 

@@ -67,8 +67,6 @@ impl Encapsulation {
         }
     }
 
-    /// Opens a datagram. Also returns whether the datagram proves that its source is the channel's
-    /// other end.
     pub(crate) fn open<'a>(
         &mut self,
         payload: Payload,

@@ -521,13 +521,7 @@ impl End {
     }
 }
 
-// Addition, removal and moving of channels.
-//
-// ```text
-//   id 0   socket, protocol channel 0      ids are equal at both ends
-//   id 1   no socket, no channel
-//   id 2   socket, protocol channel 2
-// ```
+// Addition, removal and moving of channels. Channel ids are equal at both ends.
 //
 // A channel that the other end lacks is silent, and therefore not used. Packets in flight on a
 // removed channel are retransmitted if retransmission is enabled.

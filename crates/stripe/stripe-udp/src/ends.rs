@@ -38,8 +38,7 @@ use crate::wait::{Ready, Waiting, Wakeups};
 use unauthenticated::Unauthenticated;
 pub use unauthenticated::UnauthenticatedCounts;
 
-/// Bytes that each end may send per round: half a millisecond at 1 Gbit/s, and the size of one send
-/// call.
+/// Bytes that each end may send per round: one send call, or half a millisecond at 1 Gbit/s.
 const QUANTUM_BYTES: u64 = 1 << 16;
 /// Maximum rounds before receiving again; 64 quanta take 34 ms at 1 Gbit/s.
 const ROUNDS: usize = 64;

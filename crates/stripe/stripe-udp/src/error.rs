@@ -57,7 +57,7 @@ pub enum OpenError {
     /// Second end with the same peer.
     #[error("peer {0}: there is an end for it already")]
     SamePeer(PublicKey),
-    /// Number that an existing end uses.
+    /// Number already used by an end.
     #[error("there is an end {0} already")]
     Taken(usize),
     /// Timer slack that could not be set.

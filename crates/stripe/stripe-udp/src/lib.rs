@@ -8,8 +8,7 @@
 //!   packets ◄── in order ◄─ inbox ◄── links, in order of the kernel's timestamps
 //! ```
 //!
-//! An [`End`] belongs to one thread. `framing` defines the datagrams over UDP and TCP, encrypted by
-//! `gingham_stripe_crypt`, `bare` the frames over Ethernet.
+//! An [`End`] belongs to one thread.
 //!
 //! Invariants: the protocol's time never decreases; buffers are bounded; once they exist, no memory
 //! is allocated per packet.

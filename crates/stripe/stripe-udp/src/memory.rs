@@ -1,10 +1,5 @@
 //! In-memory ports that replace UDP sockets, for tests and simulations in virtual time.
 //!
-//! ```text
-//!   end ── send ──► sent ──► [`MemoryPort`], the driver
-//!       ◄─ receive ─ came ◄──
-//! ```
-//!
 //! Invariant: no function reads a clock or blocks.
 
 use std::cell::RefCell;

@@ -1,9 +1,5 @@
 //! Reorder buffers of UDP channels.
 //!
-//! ```text
-//!   socket ──► frames ──► channel's reorder buffer ──► receiver
-//! ```
-//!
 //! Frames in order pass without delay ([`ChannelOrder`]).
 
 use std::time::Duration;

@@ -5,7 +5,6 @@ use std::num::NonZeroU8;
 use gingham_fairq::{CHANNELS_MAX, GeneralisedRoundRobin, SchedulerError, SurplusRoundRobin};
 use gingham_stripe::{PacketRounds, Rounds};
 
-/// Channel scheduler; in free order it only determines the active channels.
 pub(crate) type Scheduler = Rounds<CHANNELS_MAX>;
 
 /// Scheduler of both ends. Markers convey the sender's plan, which overrides the receiver's plan.

@@ -1,11 +1,4 @@
 //! The protocol's sender and receiver at this end.
-//!
-//! ```text
-//!              packets ──► Sender ──► data, markers ──►            Receiver at the other end
-//!                            ▲ reports                                  │
-//!                            └──────────────────────────────────────────┘
-//!   and in the other direction, over the same channels
-//! ```
 
 mod plan;
 

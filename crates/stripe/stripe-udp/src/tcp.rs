@@ -54,8 +54,8 @@ const CONNECT_WAIT: Duration = Duration::from_secs(4);
 /// sent a quarter of all bytes twice, and 100 + 300 Mbit/s with queues of 64 kB carried 0.22 to
 /// 0.24 of the total rate instead of 0.97 to 0.98 (`docs/concepts/striping-tcp.md`).
 const CONGESTION: &[u8] = b"cubic";
-/// Maximum connections queued by the kernel between turns; beyond it, SYN cookies are used
-/// (`tcp_syncookies`, RFC 4987).
+/// Length of the kernel's accept queue; beyond it, SYN cookies are used (`tcp_syncookies`, RFC
+/// 4987).
 const BACKLOG: i32 = 64;
 const MESSAGE_ROOM_BYTES: usize = 512;
 
@@ -224,7 +224,6 @@ impl TcpLink {
         self.state = State::Closed { again_at: None };
     }
 
-    /// Connects immediately unless open; an attempt from before the network change is abandoned.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         if !matches!(self.state, State::Open(_)) {
             self.backoff = Backoff::default();

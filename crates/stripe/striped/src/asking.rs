@@ -25,7 +25,6 @@ use nix::sys::time::TimeSpec;
 
 use crate::line::{HalfLine, Request};
 
-/// Time limit for a reply; the monitor normally replies within one iteration of its loop.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]

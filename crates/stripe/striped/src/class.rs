@@ -1,11 +1,5 @@
 //! DSCP and ECN of packets and of their outer datagrams.
 //!
-//! ```text
-//!   inner DSCP ── unchanged ────────────────────────────────────────────────► unchanged
-//!   inner ECN ──┬───────────────── inside ──────────────────┬──► combined, or dropped
-//!               └─► outer ECN ~~~ marked by routers ~~~ ────┘
-//! ```
-//!
 //! Source: RFC 2474 and RFC 3168 (header field), RFC 2983 (pipe and uniform model), RFC 6040 (ECN
 //! in tunnels).
 //!

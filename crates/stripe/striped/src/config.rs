@@ -27,8 +27,7 @@
 //! remote = "198.51.100.1:443"           # the other end has listen = "0.0.0.0:443" instead
 //! ```
 //!
-//! Other keys: [`ethernet`] for channels over Ethernet, [`peer`] for peers, [`operation`] for
-//! metrics and logs, [`policy`] for priorities, quotas and packet policies.
+//! The submodules describe the other keys.
 
 mod ethernet;
 mod hostile;
@@ -70,7 +69,6 @@ pub(crate) struct Config {
     /// File with this end's private key; required for channels over UDP and TCP.
     #[serde(rename = "private-key")]
     pub(crate) private_key: Option<String>,
-    /// Peers; at least one is required for channels over UDP and TCP.
     #[serde(default, rename = "peer")]
     pub(crate) peers: Peers,
     /// Allows unencrypted packets; required for channels over Ethernet.
@@ -95,9 +93,8 @@ pub(crate) struct Config {
     /// machine needs its own table.
     #[serde(default = "default_table")]
     pub(crate) table: u32,
-    /// Priority of the first of 512 routing rules owned by this daemon. The default, 32000, is
-    /// after the usual priorities of an administrator's rules and before the main table's rule,
-    /// 32766. Each daemon needs its own range.
+    /// Priority of the first of 512 routing rules owned by this daemon; each daemon needs its own
+    /// range. The default, 32000, precedes the main table's rule, 32766.
     #[serde(default = "default_priority")]
     pub(crate) priority: u32,
     /// Firewall mark of the channels' datagrams. Routing rules match it to exclude the datagrams
@@ -107,8 +104,7 @@ pub(crate) struct Config {
     /// value (default 0), the network sees a single class and keeps the order within it.
     #[serde(default)]
     pub(crate) dscp: Dscp,
-    /// User of the tunnel process; default: the user that starts the daemon. The process has no
-    /// privileges in either case; another user also prevents access to root's files.
+    /// User of the tunnel process. Default: the user that starts the daemon.
     pub(crate) user: Option<String>,
     /// Packet policies; the first match applies. By default, a packet is sent on the channel with
     /// the earliest expected arrival.
@@ -126,7 +122,6 @@ pub(crate) struct Config {
     pub(crate) log_level: LogLevel,
     #[serde(default, rename = "log-format")]
     pub(crate) log_format: LogFormat,
-    /// Channels to every peer, in the same order at both ends.
     #[serde(default, rename = "channel")]
     pub(crate) channels: Vec<Channel>,
 }
@@ -164,10 +159,8 @@ const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Channel {
-    /// Local address. Default: any address of the interface, with the port of `remote`.
     local: Option<Endpoint>,
     pub(crate) interface: Option<String>,
-    /// Remote address. Default: learned from authenticated datagrams.
     remote: Option<Endpoint>,
     #[serde(default)]
     transport: TransportName,
@@ -179,7 +172,6 @@ pub(crate) struct Channel {
     pub(crate) quantum_bytes: Option<u32>,
     /// Priority level of the channel; lower numbers are used first. Default: 1.
     pub(crate) priority: Option<NonZeroU8>,
-    /// Bytes per period, in both directions together.
     pub(crate) quota: Option<Bytes>,
     #[serde(rename = "quota-period")]
     pub(crate) quota_period: Option<QuotaPeriod>,

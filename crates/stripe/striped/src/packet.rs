@@ -50,7 +50,7 @@ impl<'a> Flow<'a> {
         let ports = if WITH_PORTS.contains(&protocol) {
             ports(packet, protocol, V6_HEADER_BYTES)
         } else {
-            // After extension headers, the flow label replaces ports.
+            // If extension headers follow, the flow label is used instead of the ports.
             &packet[1..4]
         };
         Some(Self { addresses, protocol, ports })

@@ -119,7 +119,6 @@ pub(crate) struct ChannelStatus {
     pub(crate) state: ChannelState,
     pub(crate) state_seconds: f64,
     pub(crate) is_in: bool,
-    /// Reason why no packet can be sent now, if any.
     pub(crate) waits: Option<WaitName>,
     pub(crate) link_error: Option<String>,
     pub(crate) bits_per_second: Option<u64>,

@@ -1,10 +1,5 @@
 //! Statistics that a run collects.
 //!
-//! ```text
-//!   0 ──────┬──────────── window: 40 sections ────────────┬── follow
-//!   counts  │ rates, delays by section, reordering         │ counts
-//! ```
-//!
 //! Packet counts cover the whole run, so that their sums match.
 
 mod delays;

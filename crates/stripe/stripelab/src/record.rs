@@ -1,6 +1,4 @@
 //! Record of a run: verdict, summary and tables.
-//!
-//! Packet counts cover the whole run; measured rates and delays cover the measurement window.
 
 mod alone;
 mod channels;

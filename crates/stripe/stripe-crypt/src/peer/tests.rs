@@ -130,8 +130,7 @@ impl Both {
     }
 }
 
-/// Checks a flood of simultaneous initiations. The peer shares a bucket with a flooding host in one
-/// of 256 cases.
+/// In one of 256 cases, the peer shares a bucket with the flooding host.
 #[test]
 fn ports_of_a_host_share_one_budget() {
     let mut agreed = 0;

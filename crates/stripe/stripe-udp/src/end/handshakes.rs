@@ -14,7 +14,8 @@ use crate::inbox::Batch;
 use crate::scheduler::Scheduler;
 use crate::striping::{Before, Preference, Striping, StripingPlan};
 
-/// Maximum replies per batch. A batch has a single source; more replies would indicate a flood.
+/// Maximum replies per batch; more replies would indicate a flood, since a batch has a single
+/// source.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
 
 #[derive(Debug)]

@@ -9,7 +9,6 @@ use socket2::{Domain, Socket, Type};
 
 use super::MacAddress;
 
-/// File that lists the kernel's protocol handlers (proc(5), packet(7)).
 const PROTOCOLS: &str = "/proc/net/ptype";
 const SOCKETS: &str = "/proc/net/packet";
 

@@ -38,7 +38,6 @@ impl StripingPlan {
         let sender = SenderOptions {
             order: Order::Free,
             control: Some(ControlPlan::default()),
-            // `Self::sizes` limits the size to the longest packet.
             sizes: Some(SizePlan { max: u32::MAX, ..SizePlan::default() }),
             ..SenderOptions::default()
         };

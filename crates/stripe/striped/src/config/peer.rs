@@ -64,7 +64,7 @@ impl Peers {
         self.places.iter().position(|one| *one == place)
     }
 
-    /// Gives each new peer the lowest free slot, identically in both processes.
+    /// Gives each new peer the lowest free slot. Both processes thus choose the same slots.
     pub(crate) fn keep_places(&mut self, before: &Self) {
         let known: BTreeMap<_, _> =
             before.list.iter().map(|one| one.public_key.0).zip(&before.places).collect();

@@ -51,7 +51,6 @@ impl QuotaPeriod {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PolicyTable {
     pub(crate) protocol: Option<Protocol>,
-    /// Source or destination ports; default: any.
     pub(crate) ports: Option<Vec<Ports>>,
     pub(crate) from: Option<Vec<Prefix>>,
     pub(crate) to: Option<Vec<Prefix>>,

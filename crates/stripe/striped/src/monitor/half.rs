@@ -6,8 +6,6 @@
 //!                                                  +── 5 s: SIGKILL ───+
 //! ```
 //!
-//! Source: wait(2), unix(7).
-//!
 //! Invariants: the monitor never blocks on a tunnel process; each iteration processes a bounded
 //! number of messages.
 

@@ -8,8 +8,6 @@
 //!
 //! Message contents are not used, as a route lookup for the remote address finds a channel's source
 //! address more reliably.
-//!
-//! Source: rtnetlink(7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -14,7 +14,7 @@ const EXTENSIONS: [u8; 3] = [0, 43, 60];
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 const FRAGMENT: u8 = 44;
 const FRAGMENT_BYTES: usize = 8;
-/// Maximum number of extension headers, which limits the work that a packet can cause.
+/// Maximum number of extension headers, which limits the work per packet.
 const EXTENSIONS_MAX: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -78,7 +78,6 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the record; a new record gets `begins_day`.
     pub(super) fn open(path: &Path, begins_day: u64) -> io::Result<Self> {
         let boot = fs::read_to_string(BOOT_ID)?.trim().to_owned();
         let file = create(path)?;

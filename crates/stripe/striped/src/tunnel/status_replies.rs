@@ -1,9 +1,5 @@
 //! Status replies, sent without blocking as far as the reader has room.
 //!
-//! ```text
-//!   status ──► as much as fits ──► attempts every 5 ms ──► closed: complete, or timed out
-//! ```
-//!
 //! Invariant: unfinished replies are bounded in number and lifetime.
 
 use std::os::fd::OwnedFd;

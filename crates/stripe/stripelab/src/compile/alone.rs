@@ -23,7 +23,6 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
         return None;
     }
     let carried: Vec<u128> = plan.links.iter().map(|link| carried(link, plan.stop)).collect();
-    // Ties go to the channel with the lowest index.
     let channel = (0..carried.len()).rev().max_by_key(|channel| carried[*channel])?;
     let mut single = source.clone();
     single.scenario.channel = vec![source.scenario.channel[channel].clone()];

@@ -8,7 +8,6 @@ use gingham_kernel::{Bytes, Span};
 
 const FIFO_BYTES: u64 = 250_000;
 const FLOWS_MAX: u32 = 1 << 16;
-/// Longest CoDel target or interval: one minute.
 const SPAN_MAX: Span = Span::from_ps(60_000_000_000_000);
 
 pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<EntryPlan, InputError> {

@@ -56,7 +56,6 @@ pub(crate) struct Transport {
     ack_delay: Span,
     window: Window,
     first: u64,
-    /// States of all sent segments, starting with `first`.
     segments: VecDeque<Segment>,
     flight_bytes: u64,
     highest: u64,
