@@ -26,7 +26,7 @@ use std::os::fd::AsFd;
 
 const CHECK_INTERVAL: Span = Span::from_ns(200_000_000);
 const FRAMES_A_TURN: usize = 64;
-/// Receive buffer length, above an MTU of 65,535 plus the Ethernet header.
+/// Receive buffer length in bytes, more than an MTU of 65,535 plus the Ethernet header.
 const FRAME_BYTES_MAX: usize = 66_000;
 type Reason = String;
 

@@ -38,7 +38,6 @@ impl Draws {
         mix(self.key.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA)))
     }
 
-    /// Returns a uniform 53-bit number in [0, 1).
     pub(crate) fn unit(&self, draw: Draw) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
         let numerator = (self.bits(draw) >> 11) as f64;

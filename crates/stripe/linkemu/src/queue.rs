@@ -134,8 +134,8 @@ impl Queue {
         if now < self.idle_at { self.idle_at.since(now) } else { Span::ZERO }
     }
 
-    /// Returns whether the queue accepts a packet. A packet whose transmission takes more than a
-    /// day is never accepted by a time bound.
+    /// Returns whether the queue accepts a packet. A time bound never accepts a packet whose
+    /// transmission takes more than a day.
     fn has_room(&self, now: Time, length_bytes: u32) -> bool {
         match self.bound {
             QueueBound::Bytes(bytes) => u64::from(length_bytes) <= bytes - self.backlog_bytes(now),

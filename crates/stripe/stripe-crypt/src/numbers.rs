@@ -16,8 +16,8 @@ pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
 const KINDS: usize = 2;
 /// Half of the session number space; smaller distances count as later (RFC 1982).
 const SESSION_HALF: u16 = 1 << 15;
-/// Numbers used before a new key is requested; the other half remains usable until the key is
-/// available.
+/// Number of datagrams before a new key is requested: half of the number space, so that the other
+/// half remains usable until the key is available.
 const WORN: u32 = 1 << 31;
 
 const fn place(header: Header) -> (usize, u16) {

@@ -133,7 +133,6 @@ mod tests {
                 true
             };
             assert_eq!(acceptor.next(now, accept, give_up), Some(()));
-            // The two refusals and the accepted connection count against the limit.
             let rest = std::iter::from_fn(|| acceptor.next(now, || Ok(()), || false)).count();
             assert_eq!((rest, acceptor.rests()), (ACCEPTED_A_TURN - 3, false));
         }

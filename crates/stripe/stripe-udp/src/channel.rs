@@ -277,9 +277,9 @@ impl Channel {
         false
     }
 
-    /// Also sends to the announced address if the other end was last seen at another address.
-    /// Replayed packets thus divert a channel only until a newer packet arrives. Returns whether
-    /// the channel has just lost its link.
+    /// Also sends `datagram` to the announced address if the other end was last seen at another
+    /// address. Replayed packets thus divert a channel only until a newer packet arrives. Returns
+    /// whether the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (announced, current) = (self.announced, self.link.remote());
         let elsewhere = announced

@@ -57,7 +57,8 @@ const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 /// Set of ends on shared ports.
 #[derive(Debug)]
 pub struct Ends {
-    /// Ends by number, boxed because a growing vector would leave copies of their keys in memory.
+    /// All ends, indexed by number; boxed because a growing vector would leave copies of their keys
+    /// in memory.
     all: Vec<Option<Box<End>>>,
     due_at: Vec<Instant>,
     is_active: Vec<bool>,

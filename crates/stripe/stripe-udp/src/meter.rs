@@ -1,7 +1,7 @@
 //! Traffic meters of channels.
 //!
-//! Sent and received datagrams count, including IP and UDP headers. A datagram without a grant of
-//! the meter is dropped, and its channel is taken out of use.
+//! Sent and received datagrams count, including IP and UDP headers. A datagram that the meter does
+//! not grant is dropped, and its channel is taken out of use.
 
 use std::fmt::Debug;
 

@@ -164,7 +164,6 @@ impl Striping {
 
     fn process_message(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
         let _: Result<(), Discard> = match message {
-            // A report names its channel, independently of the channel that carries it.
             Ok(message) if matches!(message.kind, Kind::Report(_)) => {
                 self.sender.handle_message(now, message.channel.into(), message)
             }
@@ -216,8 +215,8 @@ impl Striping {
     }
 
     /// Returns whether datagrams sent now on both channels would arrive at almost the same time:
-    /// within 1 ms, or an eighth of the shorter delay, the weight of a new sample in a smoothed
-    /// round-trip time (RFC 6298, section 2).
+    /// within 1 ms of each other, or within an eighth of the shorter delay. An eighth is the weight
+    /// of a new sample in a smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };

@@ -111,8 +111,8 @@ impl TcpPlan {
         Ok(socket.into())
     }
 
-    /// Returns the header length of a datagram in its own segment, in bytes: IP (RFC 791, RFC
-    /// 8200), TCP (RFC 9293) with timestamps (RFC 7323), and the length field.
+    /// Returns the header length in bytes of a datagram that fills a separate segment: IP (RFC 791,
+    /// RFC 8200), TCP (RFC 9293) with timestamps (RFC 7323), and the length field.
     pub(crate) fn wire_bytes(&self) -> u32 {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let ip_bytes = if local.is_ipv6() { 40 } else { 20 };
@@ -134,7 +134,8 @@ pub(crate) struct TcpLink {
 
 #[derive(Debug)]
 enum State {
-    /// Time of the next connection attempt; `None` until the current time is known.
+    /// Closed until the next connection attempt; `again_at` is `None` until the current time is
+    /// known.
     Closed {
         again_at: Option<Instant>,
     },

@@ -65,7 +65,6 @@ impl Waiting {
         writable: &[BorrowedFd<'_>],
     ) -> io::Result<Ready> {
         let rested_at = self.worked_at.after(self.granule);
-        // Only a signal ends the pause early.
         if self.is_busy && now() < rested_at && sleep(rested_at, &mut [])? > 0 {
             return Ok(Ready::ANY);
         }

@@ -58,6 +58,7 @@ use std::process::ExitCode;
 
 pub use config::any_configuration;
 
+/// Runs the command given on the command line.
 pub fn run() -> ExitCode {
     use clap::Parser;
 

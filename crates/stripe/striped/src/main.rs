@@ -1,4 +1,4 @@
-//! The program `striped`, whose code is in the library, which the fuzzer also links.
+//! The program `striped`. Its code is in the library, which the fuzzer also links.
 
 use std::process::ExitCode;
 

@@ -50,7 +50,7 @@ impl<'a> Flow<'a> {
         let ports = if WITH_PORTS.contains(&protocol) {
             ports(packet, protocol, V6_HEADER_BYTES)
         } else {
-            // If extension headers follow, the flow label is used instead of the ports.
+            // Unless a header with ports follows directly, the flow label is used instead.
             &packet[1..4]
         };
         Some(Self { addresses, protocol, ports })

@@ -31,8 +31,8 @@ use crate::peer;
 use crate::policy::Policies;
 use crate::quota::Quotas;
 
-/// Unit of the epoch counter in ms. Epochs can be ordered within half of the 32-bit range, four
-/// years.
+/// Unit of the epoch counter in ms. Epochs can be ordered over half of the 32-bit range, which is
+/// four years.
 const EPOCH_MS: u128 = 64;
 /// Poll interval of idle peers: ten polls per second took a quarter of the CPU time of 256 idle
 /// peers.

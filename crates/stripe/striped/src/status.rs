@@ -82,7 +82,6 @@ pub(crate) struct PeerStatus {
     pub(crate) given_up: u64,
     /// Packets from the pipe dropped because of their source address.
     pub(crate) refused_sources: u64,
-    /// Effects of outer ECN marks on the peer's packets.
     pub(crate) ecn: Marks,
     pub(crate) entry: EntryStatus,
     pub(crate) strange: u64,

@@ -135,7 +135,6 @@ impl Tunnel {
             {
                 match signal {
                     Signal::SIGUSR1 => self.report("counters"),
-                    // The monitor handles SIGHUP.
                     Signal::SIGHUP => {}
                     _ => return Ok(()),
                 }

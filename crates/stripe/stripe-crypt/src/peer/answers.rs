@@ -138,7 +138,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Processes a cookie; without a pending attempt, it is a late copy from a slower channel.
+    /// Processes a cookie. A cookie without a pending attempt is a late copy from a slower channel.
     fn take_cookie(
         &mut self,
         message: &[u8; COOKIE_BYTES],

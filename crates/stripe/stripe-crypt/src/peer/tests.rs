@@ -179,8 +179,8 @@ fn pending_keys_are_replaced_only_by_later_initiations() {
     assert_eq!(both.peers.map(|peer| peer.counts.keys), [1, 1]);
 }
 
-/// Checks the replay of copies recorded in transit: each channel's copy is valid from its own
-/// address for a while.
+/// Checks the replay of copies recorded in transit. For a while, each channel's copy is valid if it
+/// is sent from that channel's address.
 #[test]
 fn initiation_on_another_channel_expires_after_response() {
     let mut both = Both::new();

@@ -163,7 +163,6 @@ pub(super) fn answer(
 }
 
 impl End {
-    /// Sends due handshake messages; returns whether other datagrams may be sent.
     pub(super) fn shake_hands(&mut self) -> bool {
         let (now, can_begin, class) = (self.striping.now(), self.can_begin(), self.class);
         let Some(peer) = self.encapsulation.peer_mut() else { return true };

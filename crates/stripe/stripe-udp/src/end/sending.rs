@@ -128,7 +128,7 @@ impl End {
     }
 
     fn send_run(&mut self, source: &mut impl Source) -> bool {
-        // Requesting a channel ends an idle period, which requires a packet to be sent.
+        // A channel is only requested for a packet, because the request ends an idle period.
         let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);

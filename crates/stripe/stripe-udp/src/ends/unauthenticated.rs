@@ -51,7 +51,7 @@ pub struct UnauthenticatedCounts {
 pub(super) struct Unauthenticated {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
-    /// Ends by the mac1 of the last initiation that each end answered.
+    /// Map from the mac1 of an initiation to the end that answered it last.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,

@@ -110,7 +110,6 @@ impl Control {
 
 #[derive(Default)]
 pub(super) struct Clients {
-    /// Clients whose request has not arrived, with bundle and deadline.
     waiting: Vec<(usize, Instant, UnixStream)>,
     reloading: Vec<OwnedFd>,
     staying: Vec<OwnedFd>,

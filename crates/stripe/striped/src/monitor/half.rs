@@ -168,7 +168,7 @@ impl Half {
         replies
     }
 
-    /// Returns the result of the process, which has printed its own errors unless it was killed.
+    /// Returns the result of the process; unless it was killed, the process has printed its errors.
     pub(super) fn outcome(&self) -> Result<(), Problem> {
         let State::Ended(status) = self.state else { return Ok(()) };
         let of_half =

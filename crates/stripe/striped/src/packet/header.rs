@@ -72,7 +72,6 @@ pub(super) fn updated(checksum: u16, old: u16, new: u16) -> u16 {
 pub(super) fn sum(parts: &[&[u8]]) -> u16 {
     let word =
         |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
-    // A packet has too few words to overflow 32 bits.
     folded(parts.iter().flat_map(|part| part.chunks(2)).map(word).sum())
 }
 

@@ -1,9 +1,8 @@
 //! Reordering metrics.
 //!
-//! Source: Morton, Ciavattone, Ramachandran, Shalunov and Perser, "Packet Reordering Metrics", RFC
-//! 4737, section 3: a packet is reordered if it was delivered after a packet that was sent later; a
-//! gap that is never filled is a loss. Section 4.2.1: the extent is the distance in delivery order
-//! from the first packet that was sent later.
+//! Source: RFC 4737, section 3: a packet is reordered if it was delivered after a packet that was
+//! sent later; a gap that is never filled is a loss. Section 4.2.1: the extent is the distance in
+//! delivery order from the first packet that was sent later.
 //!
 //! Only the `MISSING_MAX` highest missing numbers are kept; a packet whose number was discarded
 //! counts as a duplicate.

@@ -19,7 +19,7 @@ pub struct Record {
     pub window_end_ns: u64,
     /// Simulated time at the end of the run.
     pub end_ns: u64,
-    /// Sum of the rates of all channels at the start of the run.
+    /// Total rate of all channels at the start of the run.
     pub capacity_bits_per_s: f64,
     /// Delivery rate in the window, without headers and duplicates.
     pub goodput_bits_per_s: Option<f64>,
@@ -104,9 +104,8 @@ pub struct Record {
     pub recovery_mean_ns: Option<u64>,
     /// Longest time from a loss to the last out-of-order delivery before the next loss.
     pub recovery_max_ns: Option<u64>,
-    /// Name of the channel with the highest capacity, if a transport uses several channels. For
-    /// comparison, a second run with the same seed sends all sources' packets over this channel
-    /// alone.
+    /// Name of the channel with the highest capacity, if a transport uses several channels. A
+    /// second run with the same seed sends all sources' packets over this channel alone.
     pub best_channel_alone: Option<String>,
     /// Sum of the goodputs of all sources over the best channel alone.
     pub best_channel_alone_bits_per_s: Option<f64>,

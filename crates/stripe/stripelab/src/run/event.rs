@@ -33,7 +33,6 @@ pub(crate) enum Event {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cargo {
     pub(crate) load: Load,
-    /// Index of the first corrupted bit.
     pub(crate) flipped_bit: Option<u64>,
 }
 

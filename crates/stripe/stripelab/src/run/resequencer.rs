@@ -5,9 +5,8 @@
 //!   last on channel 1:  5        minimum is 5, so a missing packet 4 is lost
 //! ```
 //!
-//! Source: Sklower, Lloyd, McGregor, Carr and Coradetti, "The PPP Multilink Protocol", RFC 1990,
-//! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). If a channel falls
-//! silent or reorders packets, a timeout or the buffer limit ends the wait.
+//! Source: RFC 1990, sections 4.1 (detecting loss by the minimum over all links) and 3 (header). If
+//! a channel falls silent or reorders packets, a timeout or the buffer limit ends the wait.
 //!
 //! Invariant: the numbers of delivered packets increase; a late packet is discarded.
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// End of the sources and of the window for rates, delays and reordering, in simulated time.
+    /// Simulated time when sources stop and the window for rates, delays and reordering ends.
     pub time: Span,
     /// Start of the window. Default: a tenth of `time`.
     pub warm_up: Option<Span>,
@@ -35,7 +35,7 @@ pub struct Measure {
     pub events: u64,
     /// Maximum number of rows in the table `packets`, from the first packet.
     pub packets: u64,
-    /// Step length of the table `series`. Default: 1/200 of the time.
+    /// Step length of the table `series`. Default: 1/200 of `stop.time`.
     pub step: Option<Span>,
     /// Percentiles of the delay in %, each above 0 and below 100.
     pub percentiles: Vec<f64>,

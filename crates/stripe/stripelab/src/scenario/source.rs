@@ -13,7 +13,7 @@ pub struct Source {
     /// Arrival process.
     #[serde(default)]
     pub kind: SourceKind,
-    /// Packet lengths. Lists and frames have their own lengths.
+    /// Packet lengths. Not for lists and frames, which specify their lengths.
     #[serde(default)]
     pub packets: Packets,
     /// Use of the channels.

@@ -9,8 +9,8 @@ use gingham_linkemu::{Arrival, Fate};
 use gingham_stripe::MESSAGE_BYTES_MAX;
 
 impl Engine {
-    /// Sends as much as possible. If the step limit interrupts it, the next call continues at the
-    /// same simulated time.
+    /// Sends as much as possible. After an interruption by the step limit, the next call continues
+    /// at the same simulated time.
     pub(super) fn pump(&mut self) {
         self.is_pumping = true;
         while self.is_pumping && self.steps.are_left() && !self.steps.is_stuck() {

@@ -193,7 +193,8 @@ mod tests {
     }
 
     /// At 2 s, W_cubic is 100 - 0.4 x 2.217163^3 segments. One round-trip time of 100 ms later, it
-    /// is 100 - 0.4 x 2.117163^3 = 96.204027 segments, 6.204027 above a window of 90.
+    /// is 100 - 0.4 x 2.117163^3 = 96.204027 segments, 6.204027 segments above a window of 90
+    /// segments.
     #[test]
     fn growth_targets_the_window_one_rtt_ahead() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
