@@ -20,10 +20,7 @@ const INFINITY: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    Conservative {
-        baseline_min_rtt_ns: u64,
-        rounds: u32,
-    },
+    Conservative { baseline_min_rtt_ns: u64, rounds: u32 },
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -29,10 +29,7 @@ pub struct StripedReader<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Between,
-    Within {
-        place: usize,
-        left_bytes: usize,
-    },
+    Within { place: usize, left_bytes: usize },
     Ended,
     Failed(StreamError),
 }

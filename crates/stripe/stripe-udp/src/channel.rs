@@ -38,7 +38,9 @@ pub(crate) enum Sent {
     /// The run was sent, queued, or dropped locally; a local drop counts as a network loss.
     Went,
     /// A datagram exceeds the interface's MTU; more datagrams may be pending.
-    TooLong { datagram_bytes: usize },
+    TooLong {
+        datagram_bytes: usize,
+    },
     Gone,
 }
 

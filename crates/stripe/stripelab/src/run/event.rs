@@ -9,18 +9,40 @@ use gingham_stripe::Message;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// Arrival of a cross-traffic packet, before any other event can observe its queue.
-    Compete { channel: u8 },
-    Change { channel: u8 },
+    Compete {
+        channel: u8,
+    },
+    Change {
+        channel: u8,
+    },
     Reset,
-    Arrive { channel: u8, number: u64, slot: u32 },
+    Arrive {
+        channel: u8,
+        number: u64,
+        slot: u32,
+    },
     /// Arrival of a message at the sender.
-    Return { channel: u8, number: u64, slot: u32 },
+    Return {
+        channel: u8,
+        number: u64,
+        slot: u32,
+    },
     /// Acknowledgement of all segments before `expected` and of segment `got`, with or without an
     /// ECN mark.
-    Acknowledge { source: u16, number: u64, expected: u64, got: u64, marked: bool },
+    Acknowledge {
+        source: u16,
+        number: u64,
+        expected: u64,
+        got: u64,
+        marked: bool,
+    },
     /// Possible expiry of a transport's retransmission timer.
-    Timeout { source: u16 },
-    Send { source: u16 },
+    Timeout {
+        source: u16,
+    },
+    Send {
+        source: u16,
+    },
     /// Reading of the next packet by the application.
     Read,
     /// Possible space on a channel for a waiting packet.

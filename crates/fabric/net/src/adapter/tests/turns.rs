@@ -34,26 +34,11 @@ type Setting = [Control; CLASSES];
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Offer {
-        class: usize,
-        destination: usize,
-        bytes: u32,
-        longest: u32,
-    },
-    Order {
-        level: usize,
-        group: usize,
-        bytes: u32,
-    },
-    Take {
-        group: usize,
-    },
-    Ack {
-        which: usize,
-    },
-    Pass {
-        ps: u64,
-    },
+    Offer { class: usize, destination: usize, bytes: u32, longest: u32 },
+    Order { level: usize, group: usize, bytes: u32 },
+    Take { group: usize },
+    Ack { which: usize },
+    Pass { ps: u64 },
 }
 
 fn control() -> impl Strategy<Value = Control> {
