@@ -315,6 +315,7 @@ pub(crate) fn table(classes: &[ClassSummary]) -> Table {
 
 #[derive(Serialize, JsonSchema)]
 struct PercentileRow<'a> {
+    /// Traffic class.
     #[schemars(extend("x-unit" = ""))]
     class: &'a str,
     #[serde(flatten)]
