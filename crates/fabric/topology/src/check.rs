@@ -1,7 +1,5 @@
 //! Checks of a fabric for probable faults, and a numerical summary.
 //!
-//! The readers in `format` add findings that depend on the text of a dump.
-//!
 //! Invariant: the order of findings depends only on the fabric, not on the format that it was read
 //! from.
 

@@ -12,14 +12,7 @@
 //! A majority of the nodes determines units, rails and planes, so a few missing cables, dead leaves
 //! or swapped adapters do not change the result.
 //!
-//! - **Node**: adapters of one system, identified by system image GUID, host name in the
-//!   description ("node12 mlx5_4"), or a user rule; [`Basis`] states the evidence.
-//! - **Role**: purpose of a node, derived from words in its host name.
-//! - **Unit** (scalable unit, pod): leaf switches with most of their nodes in common, or a single
-//!   leaf.
-//! - **Rail**: leaf switches of the adapters with one number.
-//! - **Plane**: switches without a cable to any other plane, although nodes have adapters in
-//!   several planes.
+//! A **plane** has no cable to any other plane, although nodes have adapters in several planes.
 //!
 //! The terms follow the NVIDIA DGX `SuperPOD` reference architecture.
 

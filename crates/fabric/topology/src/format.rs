@@ -20,8 +20,7 @@
 //! | slurm-yaml (`topology.yaml`) | no | yes | a tree and blocks |
 //!
 //! Format violations are [`FormatError`]s with line, column and remedy. Contradictions in
-//! well-formed text are [`Finding`](crate::Finding)s. [`Written`] notes content that the format
-//! cannot represent.
+//! well-formed text are [`Finding`](crate::Finding)s.
 //!
 //! Invariants: readers do not panic; equal fabrics give equal texts; for [`Format::Toml`], and for
 //! dumps if `notes` is empty, reading a written text gives an equal fabric.

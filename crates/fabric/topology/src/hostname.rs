@@ -25,7 +25,6 @@ pub(crate) fn host_name(node: &Node) -> Option<&str> {
     (!is_default).then_some(name)
 }
 
-/// Returns the adapter's name within its host, such as `mlx5_0`.
 pub(crate) fn adapter_name(node: &Node) -> Option<&str> {
     let (_, adapter) = described(node)?.trim().split_once(char::is_whitespace)?;
     Some(adapter.trim_start())

@@ -1,11 +1,5 @@
 //! Distribution of work over threads, with results that do not depend on the number of threads.
 //!
-//! ```text
-//!  share        part 0 ──► ┐                    ahead    make 0, 2, 4 ──► ┐
-//!               part 1 ──► ┼─► results by part           make 1, 3, 5 ──► ┴─► take 0, 1, 2, 3 ...
-//!               part 2 ──► ┘
-//! ```
-//!
 //! Invariant: a call returns only after all threads that it started have ended.
 
 use std::num::NonZero;

@@ -5,11 +5,6 @@
 //!                             (Routes)  (RouteSet)  └► metrics
 //! ```
 //!
-//! An algorithm computes [`Routes`]: whole paths kept at the source, or one output port per switch
-//! and destination. A [`RouteSet`] combines several paths per pair with the virtual lanes of
-//! packets at each hop ([`Lanes`]). Tables of a running fabric (`subnet`) may have loops and black
-//! holes ([`Routes::trace`]).
-//!
 //! Invariant: routes depend only on the fabric, the algorithm and the form.
 
 mod algorithms;

@@ -23,7 +23,6 @@ mod write;
 pub(super) use read::read;
 pub(super) use write::write;
 
-/// Cable length in mm for each cycle of latency after the first.
 const MM_PER_CYCLE: u64 = 1_000;
 
 /// Maximum latency in cycles: 1,000 km of cable.

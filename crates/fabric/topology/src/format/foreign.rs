@@ -334,7 +334,6 @@ fn is_link_of_ns3(line: &str) -> bool {
     }
 }
 
-/// Matches a heading with the GUIDs of both ends.
 fn is_table_of_ufm(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let has = |word: &str| line.contains(word);

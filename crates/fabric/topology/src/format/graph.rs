@@ -152,7 +152,6 @@ impl Graph {
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }
 
-    /// Returns one edge per cable, without loops and opposite directions.
     fn cables(&mut self) -> Vec<Edge> {
         let mut open: BTreeMap<[End; 2], usize> = BTreeMap::new();
         let mut kept = Vec::new();

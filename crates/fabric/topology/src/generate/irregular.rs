@@ -188,8 +188,6 @@ impl FreePorts {
         }
     }
 
-    /// Draws the positions of two free ports that may be joined, uniformly among all permitted
-    /// pairs.
     fn draw(&self, stream: &mut Stream) -> Option<[usize; 2]> {
         let port_count = self.switches.len() as u64;
         if port_count == 0 {

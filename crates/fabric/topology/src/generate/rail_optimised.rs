@@ -16,15 +16,8 @@
 //! A **scalable unit** has `nodes_per_unit` nodes and `rails` leaf switches. Adapters and leaves
 //! with the same number form a **rail**. In a fabric with three levels, `units_per_block` units
 //! form a **block** with `spine_groups` groups of `spines` spines, by default one group per rail.
-//! With k core groups, spine j of every group is cabled to core group floor(j k / `spines`).
-//!
-//! ```text
-//!   levels = 3            core0 core1              core2 core3         core groups
-//!                           │ \ / │                  │ \ / │
-//!                       spine0-0  spine1-0       spine0-1  spine1-1    spine{group}-{number}
-//!                         (every leaf to all spines of its rail's group)
-//!                       su0-leaf0  su1-leaf0     su0-leaf1  su1-leaf1
-//! ```
+//! With k core groups, spine j of group g is named `spine{g}-{j}` and cabled to core group
+//! floor(j k / `spines`).
 //!
 //! Port order: on a leaf, nodes, then spines; on a spine, leaves by unit, then cores; on a core,
 //! spines by group. The canonical order is cores, spines, leaves.

@@ -1,6 +1,4 @@
 //! Channel loads by phase, and the score of a node order.
-//!
-//! `bound.rs` defines the time of a phase.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};
@@ -17,7 +15,6 @@ pub(super) struct Score {
     pub(super) time: f64,
     /// Highest load of any channel between switches, in units of 1/[`WHOLE`] flow.
     pub(super) highest: u64,
-    /// Weighted sum over channels of the squared load in excess of one flow.
     pub(super) cost: u128,
 }
 

@@ -170,7 +170,6 @@ impl<'a> Paths<'a> {
         Ok(())
     }
 
-    /// Spreads a flow evenly over the next channels at each switch; `None` without a path.
     fn spread(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Step>> {
         let distances = self.distances.entry(to).or_insert_with(|| self.graph.distances(to));
         if distances[from.index()] == UNREACHED {

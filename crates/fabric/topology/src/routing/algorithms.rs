@@ -1,12 +1,5 @@
 //! Routing algorithms, which compute routes from the switches and cables of a fabric.
 //!
-//! ```text
-//!                 ┌ shortest_path ┐
-//!   Fabric ──►    ├ dimension_order ──► Choices ──► assignment ──► Routes
-//!   (SwitchGraph) └ up_down       ┘    (legal moves  (least load)
-//!                                       one hop nearer)
-//! ```
-//!
 //! An algorithm lists the legal next channels towards one destination switch (`choices`);
 //! `assignment` (source routes) or `tables` selects among them by load. `in_transit`,
 //! `simple_routes` and `smart` compute whole paths instead, for source routes only.

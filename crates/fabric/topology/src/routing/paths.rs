@@ -1,7 +1,4 @@
 //! Routes of either form, and the traversal of all paths.
-//!
-//! [`Routes`] are either [`SourceRoutes`], computed or given as paths, or [`TableRoutes`], which
-//! may be adaptive. [`SwitchTables`] route management packets to switches.
 
 pub(super) mod destination_paths;
 mod given_paths;

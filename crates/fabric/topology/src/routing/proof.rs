@@ -1,10 +1,5 @@
 //! Proof that routes cannot deadlock, or a cycle of buffers as counterexample.
 //!
-//! ```text
-//!   routes ──► dependency graph ──► components ─┬─ all single: number the buffers
-//!                                                └─ one with a cycle: a shortest one
-//! ```
-//!
 //! Routes cannot deadlock if the buffers (with one lane: the channels) can be numbered so that the
 //! numbers increase along every route: the packet in the highest occupied buffer can then always
 //! move (Dally and Seitz, 1987, theorem 1). At an in-transit host that always ejects packets, a new

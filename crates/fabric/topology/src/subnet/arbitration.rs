@@ -146,7 +146,6 @@ fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     }
 }
 
-/// Parses `|0x0 |0x1 |`, with a leading colon in rows of lanes.
 fn bytes(line: Line<'_>, rest: &str) -> Result<Vec<u8>, FormatError> {
     let cells = rest.trim_start_matches([' ', ':']).split('|').map(str::trim);
     let cells = cells.filter(|cell| !cell.is_empty());

@@ -17,7 +17,6 @@ pub(super) fn is_heading(text: &str) -> bool {
     text.split_once("dump_ucast_routes:").is_some_and(|(prefix, _)| is_name(prefix))
 }
 
-/// Parses `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
 pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut fields = line.text.split(':').map(str::trim);
     let lid = lid(line, fields.next())?;
@@ -28,7 +27,6 @@ pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> 
     Ok(ForwardingEntry { line: line.number, lid, port, port_guid: None, name: None })
 }
 
-/// Rejects a truncated last table, which is shorter than the longest other table.
 pub(super) fn refuse_short(dump: &TableDump<'_>) -> Result<(), FormatError> {
     let Some((last, before)) = dump.tables.split_last() else { return Ok(()) };
     let usual = before.iter().map(|table| table.entries.len()).max();

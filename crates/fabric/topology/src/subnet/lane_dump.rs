@@ -96,7 +96,6 @@ impl LaneDump {
     }
 }
 
-/// Parses `Switch 0x..., base LID ...` or `# SL2VL table: Lid 2`.
 fn heading(line: Line<'_>) -> Result<Option<TableOwner>, FormatError> {
     const KINDS: [&str; 3] = ["Switch", "Channel Adapter", "Router"];
     let text = line.text.trim_start();

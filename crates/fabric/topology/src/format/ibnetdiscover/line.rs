@@ -27,7 +27,6 @@ pub(super) enum IdentityField {
     Node(NodeKind, Guid, Option<Guid>),
 }
 
-/// Line such as `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeLine<'a> {
     /// Kind of the node; aggregation nodes still count as hosts here.
@@ -38,7 +37,6 @@ pub(super) struct NodeLine<'a> {
     pub(super) words: Words<'a>,
 }
 
-/// Line such as `[1](guid) "S-..."[15] # lid 52 lmc 0 "description" lid 9 4xQDR`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PortLine<'a> {
     pub(super) port: u16,

@@ -92,7 +92,6 @@ fn is_identity(line: &str) -> bool {
             .is_some_and(|(key, value)| is_key(key.trim_end()) && is_number(value.trim_start()))
 }
 
-/// Returns whether the line starts with a message prefix: `-E-`, `-W-` or `-I-`.
 fn is_message(line: &str) -> bool {
     matches!(line.as_bytes(), [b'-', b'E' | b'W' | b'I', b'-', ..])
 }

@@ -46,7 +46,6 @@ pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     Ok(Parsed { fabric: builder.build(), findings: Vec::new() })
 }
 
-/// Converts a node table; also returns its declared number of ports.
 fn node(text: &str, kind: NodeKind, table: NodeTable) -> Result<(Node, Option<u16>), FormatError> {
     let mut addresses = BTreeMap::new();
     for entry in &table.addresses {

@@ -1,4 +1,4 @@
-//! Serde types for the tables of a file; the parent module describes the format.
+//! Serde types for the tables of a file.
 
 use crate::speed::{LinkSpeed, PartialSpeed, ReportedSpeed};
 use crate::{Address, Guid};

@@ -83,7 +83,6 @@ fn write_cable(text: &mut String, fabric: &Fabric, cable: &Cable) {
     }
 }
 
-/// Returns the speed of a cable if the reader accepts its text form.
 fn speed(cable: &Cable) -> Option<LinkSpeed> {
     cable.speed.filter(|speed| speed.to_string().parse() == Ok(*speed))
 }

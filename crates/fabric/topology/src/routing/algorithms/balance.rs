@@ -1,11 +1,5 @@
 //! Balanced paths: each pair gets the least loaded of all allowed paths.
 //!
-//! ```text
-//!        ┌─ 3 ─► a ─ 5 ─┐       busiest channel from s to t: load 5 via a, 4 via b, so via b;
-//!   s ───┤              ├─► t   in a tie, the path with the smallest sum of loads, then the path
-//!        └─ 4 ─► b ─ 4 ─┘       with the fewest turns
-//! ```
-//!
 //! Two sweeps back from the destination find the best path. The first computes the least load M of
 //! the busiest channel. The second minimises the sum of loads, then the number of turns, over
 //! channels with a load of at most M. Ties go to the lowest-numbered channel.

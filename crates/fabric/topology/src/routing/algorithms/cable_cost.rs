@@ -22,7 +22,6 @@ use gingham_kernel::Length;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Default length added per channel: one cycle of BookSim.
 const HOP_LENGTH: Length = Length::from_mm(1_000);
 
 type PathCost = (u128, u32);

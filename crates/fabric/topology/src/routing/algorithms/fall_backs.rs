@@ -1,14 +1,4 @@
 //! Fall-backs: pairs whose shortest paths all turn from down to up at switches without hosts.
-//!
-//! ```text
-//!         s0 root           The shortest path from s2 to s4 turns up at s3, which has no host:
-//!       ↗    ↖              a fall-back goes via s0, and s3 is recorded as in need of a host.
-//!     s1      s5
-//!      ↑      ↑
-//!     s2      s4
-//!       ↖    ↗
-//!         s3
-//! ```
 
 use super::choices::State;
 use super::orientation::Orientation;

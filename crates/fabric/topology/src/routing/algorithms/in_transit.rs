@@ -14,9 +14,8 @@
 //! cannot re-inject packets. A pair whose shortest paths all turn at switches without hosts falls
 //! back to the shortest possible path (`fall_backs.rs`), at worst the up*/down* path.
 //!
-//! `balance.rs` selects among shortest paths by load. At a turn, the host with the fewest paths in
-//! transit takes the packet. Each cable of a host is a separate endpoint, so a packet enters and
-//! leaves through the same cable.
+//! At a turn, the host with the fewest paths in transit takes the packet. Each cable of a host is a
+//! separate endpoint, so a packet enters and leaves through the same cable.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and `fewest` its

@@ -58,7 +58,6 @@ pub(super) trait AlgorithmParameters {
         Ok(Vec::new())
     }
 
-    /// Returns whether paths depend on their source.
     fn gives_source_routes_only(&self) -> bool {
         false
     }

@@ -3,8 +3,6 @@
 //! On trees and folded Clos networks the routes are deadlock-free, because they go up and then
 //! down; on rings of four or more switches and tori they are not.
 //!
-//! `cable_cost.rs` implements the weight `latency`.
-//!
 //! References: Moore, "The shortest path through a maze", 1959; Dijkstra, "A note on two problems
 //! in connexion with graphs", 1959. OpenSM calls the table form by hops "min hop".
 

@@ -42,9 +42,7 @@ use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
-/// Divisor of the mean number of hosts; a leaf has more hosts than the quotient.
 const MEAN_PER_LEAF: u64 = 3;
-/// One pair of hosts in this number may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
@@ -107,8 +105,6 @@ impl<'a> Island<'a> {
         self.leaves.iter().all(ends_there).then_some(ranks)
     }
 
-    /// Returns ranks that decrease with the hops to the nearest leaf; `None` if the component is
-    /// not a tree.
     fn ranks_above_leaves(&self) -> Option<Vec<u32>> {
         if self.leaves.len() == self.members.len() || self.leaves.len() < 2 {
             return None;
@@ -213,7 +209,6 @@ impl<'a> Island<'a> {
         passed
     }
 
-    /// Returns whether the switches below a leaf are reached only through it.
     fn nothing_passes_through(&self, leaf: NodeId, ranks: &[u32]) -> bool {
         let below = |switch: NodeId, of: NodeId| ranks[switch.index()] > ranks[of.index()];
         let steps = self.graph.hops_from(leaf);

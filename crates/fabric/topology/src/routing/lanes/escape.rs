@@ -26,7 +26,6 @@ use crate::{ChannelId, NodeId};
 /// Escape and adaptive lanes of each VC class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EscapeLanes {
-    /// Datelines by wrap, which predict crossings; `None` without rings of four or more switches.
     datelines: Option<Datelines>,
     classes: Vec<ClassLanes>,
 }

@@ -40,8 +40,6 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
-    /// Adds the management port (port 0) of each switch. It sends on the levels of an endpoint on
-    /// its switch, or on level 0, and receives no packets.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         let known = std::mem::replace(self, Self::zero(fabric));
         if known.are_zero() {

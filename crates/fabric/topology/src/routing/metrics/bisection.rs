@@ -25,7 +25,6 @@ use gingham_kernel::{Purpose, Stream};
 
 const STREAM: &str = "bisection";
 
-/// Half-width of the 95 % confidence interval, in standard deviations.
 const NORMAL_95: f64 = 1.96;
 
 /// Mean over samples, with a confidence interval.

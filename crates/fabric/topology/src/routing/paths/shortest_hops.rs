@@ -1,10 +1,5 @@
 //! Hop counts between switches, for adaptive routing over all shortest paths.
 //!
-//! ```text
-//!   hops to t:   s0 2 ── s1 1 ── t      at s0 a packet to t may go to s1 or to s2
-//!                 └───── s2 1 ───┘
-//! ```
-//!
 //! Memory: 2 bytes per pair of switches.
 
 use super::graph::SwitchGraph;

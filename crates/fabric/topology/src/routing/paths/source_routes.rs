@@ -395,7 +395,6 @@ impl<'a> SourceRoutesBuilder<'a> {
         }
     }
 
-    /// Adds the channel `ejection` and its reverse.
     pub(crate) fn push_in_transit(&mut self, ejection: ChannelId) {
         self.extend(&[ejection, Fabric::reverse(ejection)]);
         self.in_transit_hosts += 1;

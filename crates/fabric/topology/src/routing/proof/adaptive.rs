@@ -184,8 +184,6 @@ impl<'a> AdaptiveCollector<'a> {
 }
 
 impl AdaptiveCollector<'_> {
-    /// Returns, for each buffer, endpoints (preferably hosts) whose packets may wait for the next
-    /// buffer.
     pub(super) fn witnesses(&self, cycle: &[Buffer]) -> Vec<Option<(EndpointId, EndpointId)>> {
         let mut found = vec![None; cycle.len()];
         let are_hosts = |(from, to)| self.graph.is_host(from) && self.graph.is_host(to);
@@ -234,7 +232,6 @@ impl AdaptiveCollector<'_> {
         waits && self.tables.onward(self.fabric, from, to).any(holds)
     }
 
-    /// Returns an endpoint, preferably a host, whose packets may use the channel.
     fn sender(&self, channel: ChannelId, end: NodeId) -> Option<EndpointId> {
         let by = self.fabric.source(channel).node;
         let left = self.hops.between(by, end)?;

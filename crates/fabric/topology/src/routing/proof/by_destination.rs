@@ -1,10 +1,5 @@
 //! Turns of all packets, one destination at a time.
 //!
-//! ```text
-//!   toward h5:   s0 ──► s2 ──► s5 ──► h5      paths that meet stay together: s2 to s5 is visited
-//!                s1 ──► s2                     once
-//! ```
-//!
 //! Columns of output ports are visited once per destination and dateline class, not once per pair.
 //! Lanes here do not depend on the sender (unlike in `by_level`); dateline classes are converted to
 //! lanes at the end.

@@ -73,7 +73,6 @@ impl DependencyGraph {
         Self::collect(fabric, routes, counted, Threads::for_steps(steps))
     }
 
-    /// Collects the dependencies; the result does not depend on the number of threads.
     pub(super) fn collect(
         fabric: &Fabric,
         routes: RouteSet<'_>,

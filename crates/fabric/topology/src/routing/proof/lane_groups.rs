@@ -19,7 +19,6 @@ pub(super) struct LaneGroups {
 }
 
 impl LaneGroups {
-    /// Forms the groups; each set in `sets` contains a group completely or not at all.
     pub(super) fn new(lane_count: usize, sets: &[LaneSet]) -> Self {
         let lanes = || (0..=u8::MAX).take(lane_count);
         let is_alike = |a: u8, b: u8| sets.iter().all(|set| set.contains(a) == set.contains(b));

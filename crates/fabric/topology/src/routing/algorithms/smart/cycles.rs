@@ -74,8 +74,6 @@ impl<'a> Breaking<'a> {
         order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
     }
 
-    /// Returns how many additional channels the host-to-host paths on a turn would need without it,
-    /// and how many paths these are; `None` if a pair needs the turn.
     fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
         let mut paths = 0;
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();
