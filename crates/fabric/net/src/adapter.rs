@@ -13,9 +13,6 @@
 //! a waiting flow from blocking the others (`turns`). Packets without a message precede all others
 //! of the level.
 //!
-//! The token bucket of a policed class checks new messages, and drops or demotes them; or it checks
-//! packets ready to leave, and delays them.
-//!
 //! Packets with different sets of permitted lanes use different groups of queues, each with a full
 //! set of levels.
 //!

@@ -1,18 +1,5 @@
 //! Driver of a run: processes the events of a network, and the checkpoints of its endpoints in
 //! between.
-//!
-//! ```text
-//!            next event before the checkpoint?
-//!              │ yes                    │ no
-//!              ▼                        ▼
-//!        Network::step          Endpoints::due ─► end of a followed step:  followed_counts
-//!                                               ─► congestion trees:       waiters
-//!                                               ─► end of a section:       end_section
-//!                                               ─► network event:          apply
-//!                                               ─► deadlock check:         wait_for_graph
-//! ```
-//!
-//! The engines and the oracle implement [`Network`], each for every switching kind.
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;

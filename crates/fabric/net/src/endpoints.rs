@@ -2,17 +2,7 @@
 //!
 //! ```text
 //!   sources ─► messages ─► adapters ─► packets ─► [ network ] ─► reassembly ─► collector
-//!
-//!   Endpoints     flows, messages, collector: shared by all parts
-//!     Sources       workloads, with an agenda per endpoint      Checkpoints  sections, deadlock checks
-//!     Outbox        adapters, and orders to the network
-//!     Admission     requests of streams, if any need admission  Posts        channel adapters, if any
-//!     Throttle      congestion control of hosts, if any         Marker       congestion marks, if any
 //! ```
-//!
-//! A network reports events ([`Endpoints::notify`]) and carries out orders
-//! ([`Endpoints::next_order`]). Before every event it calls [`Endpoints::due`] and performs the
-//! checkpoint that is due.
 //!
 //! Invariant: endpoints do not depend on the movement of flits. Two simulations of the same plan
 //! that deliver the same packets at the same times have equal collectors.

@@ -5,14 +5,8 @@
 //!                                      its ACK carries the mark back, if its flow has a window
 //! ```
 //!
-//! Each policy has a file with its parameters and decision, and an entry in the `policies!` macro.
 //! A mark is never removed. Policies that use output queues mark a packet when it starts on its
-//! output, and require whole-packet switching:
-//!
-//! ```text
-//!   queued ──► counts, by output and buffer ◄── settled: is the buffer full, do too many packets wait?
-//!   forwarded ──► mark it?
-//! ```
+//! output, and require whole-packet switching.
 
 mod average;
 mod congestion;

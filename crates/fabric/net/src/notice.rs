@@ -1,15 +1,5 @@
 //! Notices and orders: the interface between a network and its endpoints.
 //!
-//! ```text
-//!   network                                           endpoints
-//!        │ ─── Notice: created, began, left, received,  ──► │
-//!        │             read at a switch, sent on by a host, │
-//!        │             woken, sampled                       │
-//!        │ ◄── Order:  send, create at, wake at, weigh ──── │
-//!        │ ─── a link is free: next packet? ──────────────► │
-//!        │ ◄── Turn:   packet, earliest time or nothing ─── │
-//! ```
-//!
 //! The network delivers each notice at the time of its event, and carries out the resulting orders
 //! ([`Endpoints::next_order`](crate::Endpoints::next_order)) before any other event. The optional
 //! notices of a run are fixed at time zero ([`Wanted`]).

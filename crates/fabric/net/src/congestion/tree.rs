@@ -1,10 +1,6 @@
 //! Derivation of congestion trees from waiting packets.
 //!
-//! ```text
-//!   branches   lanes needed by a packet that is blocked on all of its lanes
-//!   onward     from a branch to the targets of the packets at its end: branches, or a root
-//!   trees      from each root backwards, level by level; branches that no root reaches form a knot
-//! ```
+//! A branch is a lane needed by a packet that is blocked on all of its lanes.
 
 use super::goes_over::PathCache;
 use super::{Onward, Waiter};

@@ -1,13 +1,8 @@
 //! Test probe of a run: records notices, sends control packets, and diverts some of them to port 0
 //! of a switch, which responds.
 //!
-//! ```text
-//!   received at a host    one in `control_every`  ──► control packet back to the source
-//!   received anywhere     one in `weigh_every`    ──► changes the weight of some lane
-//!   control packet read   one in `divert_every`   ──► diverted to port 0 of the switch
-//!   received at a port 0  each packet             ──► control packet back to its source
-//!                         every second packet     ──► also a control packet to its destination
-//! ```
+//! A port 0 responds to each packet with a control packet to the source, and to every second packet
+//! also with a control packet to the packet's original destination.
 //!
 //! Invariant: packets from a port 0 are neither diverted nor responded to, so that the number of
 //! packets stays finite.

@@ -1,11 +1,5 @@
 //! One in-transit host: its pool, and the order of re-injection.
 //!
-//! ```text
-//!   take_in ──┬ room in the pool ──────────────────────► ready ──┐
-//!             ├ no room, spill: host memory ─ tail_received ─► ready ──┴► next_ready ─► begin ─► release
-//!             └ no room, stop: waits in the input (EjectionHead) until a release makes room
-//! ```
-//!
 //! Each group of queues sends packets in the order of their ready times; ties are broken by the
 //! order of ejection.
 //!

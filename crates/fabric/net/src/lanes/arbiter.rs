@@ -4,8 +4,7 @@
 //! A **per-flit** arbiter chooses a lane for every flit. A **per-packet** arbiter chooses only for
 //! heads, and its caller keeps the lane until the tail has left.
 //!
-//! Sources: Yum et al. 2002, section 3.1; for tables, InfiniBand Architecture Specification, Volume
-//! 1, section 7.6.9.
+//! Source: Yum et al. 2002, section 3.1.
 //!
 //! InfiniBand's tables refer to VLs. The lanes of a VL share its weight, in round-robin order.
 //!

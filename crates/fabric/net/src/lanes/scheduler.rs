@@ -6,8 +6,7 @@
 //!   adapter_port = { infiniband = { high = [{ lane = 0, weight = 4 }], low = [{ lane = 1, weight = 1 }] } }
 //! ```
 //!
-//! Values by lane are lists that start with lane 0. Each scheduler has a file with its parameters,
-//! checks and arbiter, and an entry in the `schedulers!` macro.
+//! Values by lane are lists that start with lane 0.
 
 mod deficit_round_robin;
 mod first_come_first_served;
@@ -36,8 +35,7 @@ const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
 
 const LEVEL_MAX: u8 = 15;
 
-/// Bytes per unit of weight for arbiters with turns in bytes, as in InfiniBand's tables
-/// (Architecture Specification, Volume 1, section 7.6.9).
+/// Bytes per unit of weight for arbiters with turns in bytes, as in InfiniBand's tables.
 pub const WEIGHT_BYTES: u32 = 64;
 
 /// Unit of an arbiter's lane choices.

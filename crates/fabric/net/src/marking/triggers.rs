@@ -1,11 +1,5 @@
 //! Triggers of marking policies after Santos et al., and their shared parameters.
 //!
-//! ```text
-//!   buffer full ──────────────┐
-//!   too many for an output ───┼──► packets that wait for these outputs are marked, unless spared
-//!   an output is too busy ────┘
-//! ```
-//!
 //! Source: Santos et al. 2002, section IV and footnotes 3 (`fill`), 4 (`spare_blocked`) and 5
 //! (`average`).
 

@@ -1,10 +1,5 @@
 //! Statistics collector, which decides when to close the window and when the run is complete.
 //!
-//! ```text
-//!   open ── a stop rule is met at a section end, or the run's time is over ──► following ──► complete
-//!   counts everything                            counts deliveries of messages created in the window
-//! ```
-//!
 //! Stop rules based on messages use only the **followed** sections: the leading sections whose
 //! messages have all been delivered. Messages still in flight have higher latencies, so a mean
 //! without them would be too low. If such a rule is met, the window ends with the last followed

@@ -1,11 +1,5 @@
 //! Channel counts of one section, stored by column.
 //!
-//! ```text
-//!   data flits       20 7 300 1 ...    in 32 bits each
-//!   control flits                      all zero: no column
-//!   occupancy        5 000 000 000 ... in 64 bits each
-//! ```
-//!
 //! A column uses the fewest bits per count (0, 32, 64 or 128) that fit all its counts. All counts
 //! are therefore exact, and columns are built and merged without a branch per channel.
 

@@ -1,12 +1,5 @@
 //! Hosts' contention coefficients (their estimates of network load), by step.
 //!
-//! ```text
-//!   h0    1 ──┬──────── 1.3 ──────┬─ 1.51 ──────
-//!   h1    1 ──│────┬────────── 1.2│─────────────
-//!             └ a packet left     │
-//!   step  |         0         |         1         |     mean and maximum at the end of each
-//! ```
-//!
 //! A merged slice keeps the state at the end of its second half.
 //!
 //! Invariant: a step depends only on each host's state at the end of the step, not on the order of

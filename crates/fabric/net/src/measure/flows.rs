@@ -1,12 +1,5 @@
 //! Flow statistics by section and, for followed flows, also by step.
 //!
-//! ```text
-//!   flow 0   sections | 0: created | 0: latency | 1: delivered | 1: held back by its window | ...
-//!   flow 1   sections | 7: created | ...
-//!            steps    | 30: created | 30: held back | 31: held back | ...          if the flow is followed
-//!                                     └ one period: split at section and step boundaries ┘
-//! ```
-//!
 //! Flows are counted in classes with a window, a rate limit or a followed flow, or in all classes
 //! if [`crate::MeasurePlan::flows`] is set.
 //!

@@ -4,11 +4,6 @@
 //! to a fixed number (bottom-k sampling: Cohen and Kaplan, "Summarizing Data using Bottom-k
 //! Sketches", PODC 2007).
 //!
-//! ```text
-//!   hash       0 |--x--x---x-x--|-------------------------------| 2^64
-//!                     kept      ^ largest kept hash: falls as deliveries arrive
-//! ```
-//!
 //! The sampled messages created in the window are a uniform sample of the window. Since the hash
 //! depends only on a message's source and its number at that source, samples from parts of a run
 //! can be merged.

@@ -1,11 +1,5 @@
 //! Payload of a class, by source and by destination endpoint.
 //!
-//! ```text
-//!   endpoint     0       1       2    ...   since time zero: four sums each; an event adds to two
-//!   section 0    ....    ....    ....       differences at section ends, in one column (`columns`)
-//!   section 1    ....    ....    ....
-//! ```
-//!
 //! A mean over all hosts hides starved hosts: Dally and Towles define throughput as the accepted
 //! traffic of the flow with the lowest service relative to its share ("Principles and Practices of
 //! Interconnection Networks", 2004, section 23.1 and chapter 25). Sums by source and by destination

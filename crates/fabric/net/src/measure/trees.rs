@@ -1,11 +1,5 @@
 //! Congestion trees over time, from periodic inspections.
 //!
-//! ```text
-//!   inspection  1     2     3     4     5     6
-//!   root BC     .     3     5     5     2     .        branches
-//!   life              ├── birth       death ──┤        greatest: 5, at inspection 3
-//! ```
-//!
 //! Trees with the same root at consecutive inspections count as one tree; all knots (waits in a
 //! cycle) of an inspection count as one tree.
 //!

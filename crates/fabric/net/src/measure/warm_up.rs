@@ -1,18 +1,9 @@
 //! MSER-5: length of the warm-up at the start of a series.
 //!
-//! ```text
-//!                     *  * **  *     *
-//!   latency        * *  *    *  * *** * *        cutting the first d of n values leaves a mean
-//!               * *                              with a standard error, which the best d minimises
-//!              *
-//!             |---|
-//!               d
-//! ```
-//!
 //! The marginal standard error rule (White, "An Effective Truncation Heuristic for Bias Reduction
 //! in Simulation Output", Simulation 69(6), 1997; in batches of five: White, Cobb and Spratt, WSC
-//! 2000; Franklin and White, WSC 2008) cuts the first `d` values, where `d` is at most `n / 2` and
-//! minimises
+//! 2000; Franklin and White, WSC 2008) cuts the first `d` of `n` values, where `d` is at most
+//! `n / 2` and minimises
 //!
 //! ```text
 //!   MSER(d) = sum over i >= d of (x_i - mean of all x_i, i >= d)^2 / (n - d)^2

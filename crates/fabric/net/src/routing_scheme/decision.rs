@@ -1,23 +1,9 @@
 //! Selection among several paths or outputs.
 //!
-//! ```text
-//!   by pair            one path for each pair of endpoints
-//!
-//!   at the source, for each packet
-//!     by length        messages shorter than `below` ─ primary path      else ── alternative
-//!     at random        a random draw of its host ───── primary path │ `percent` %: alternative
-//!     by contention    coefficient of its host ─────── low: primary path   high ── alternative
-//!                            ▲
-//!                            └── time that each local packet took to leave (`contention`)
-//!     by load          outputs of its first switch ─── alternative path if less loaded (`output_load`)
-//!
-//!   at switches        one of the outputs on shortest paths (`switch_chooser`)
-//! ```
-//!
 //! Source: Flich, Malumbres, López and Duato 2001, section III: A (by length), B (at random;
 //! `percent` is its MAXLO) and C (by contention).
 //!
-//! The alternative is the second direct path, or a path via an intermediate switch
+//! The alternative path is the second direct path, or a path via an intermediate switch
 //! ([`super::RoutingScheme::vias`]) drawn for each packet.
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves. It depends

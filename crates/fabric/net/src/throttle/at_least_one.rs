@@ -1,11 +1,5 @@
 //! At-least-one rule of injection throttling.
 //!
-//! ```text
-//!   useful outputs of m       free lanes of its set
-//!     east                    { 2 }                 at least one at each: starts
-//!     north                   { 0, 3 }
-//! ```
-//!
 //! A message may start if at least one of its lanes is free at every useful output, or all of its
 //! lanes at one useful output. Useful outputs are all outputs that the first switch may select. The
 //! lanes are those of the message's VC class, or the single lane that the message is bound to.

@@ -1,13 +1,5 @@
 //! Arrival processes: times of message creation.
 //!
-//! ```text
-//!   poisson     |  ||     |   |      |      independent exponential intervals
-//!   bernoulli   :|::|::::|:|:::::|:::      equal probability in each cycle
-//!   constant    |    |    |    |    |       phase + k x interval, each rounded once
-//!   on-off      |||       ||||              equally spaced while on (`on_off`)
-//!   backlogged  |...|...|...|               next message when the last message's first flit starts
-//! ```
-//!
 //! The load of a source is the fraction of link time that its payload takes: `interval = mean
 //! payload x byte time / load`.
 //!

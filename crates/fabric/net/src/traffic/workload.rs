@@ -13,10 +13,6 @@
 //! returned by a notification. At each of these times the endpoint calls [`Workload::due`] once;
 //! messages due by clocks precede messages due by earlier notifications. Lost messages cause no
 //! notification: a transport detects a loss by a time-out.
-//!
-//! A new workload needs a file in this folder, a variant of [`AnyWorkload`] and a variant of
-//! [`MessagePlan`]. The compiler then lists the bounds, checks and estimates that must cover the
-//! new variant.
 
 mod drawn;
 mod replies;

@@ -1,16 +1,4 @@
 //! Comparison of an adapter's round robin with a list-based model.
-//!
-//! ```text
-//!   levels, in descending order:
-//!     1. packets without a message, in order of arrival
-//!     2. the ring: the first member that may send
-//!          shared queue:               may send
-//!          flow:                       may send after its rate limit and with the tokens of its class
-//!          later flow of a class that already waits for tokens: may not send
-//! ```
-//!
-//! The ring contains the shared queue and the flows with an open window, except those without
-//! messages. New members, and members that have just sent a packet, join at the end.
 
 use super::*;
 use crate::Arrival;
