@@ -1,9 +1,7 @@
 //! Catalogue of all names in scenarios and command lines, with meaning, source and parameters.
 //!
 //! A mechanism is an enum variant of its concept (`concepts`). Help, schema and reference pages are
-//! generated from the doc comments of its types, its source and a tested example. `support` defines
-//! the switching kinds and their features. A key or variant declares the feature that it needs
-//! (`x-needs`), and is refused in networks without this feature.
+//! generated from the doc comments of its types, its source and a tested example.
 
 mod concepts;
 mod keys;

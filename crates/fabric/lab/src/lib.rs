@@ -4,8 +4,6 @@
 //!   TOML, --set, Python ─► input::Tree ─► Scenario ─► compile ─► Plan ─► Run ─► Record
 //!                                             └ topology file or generator
 //! ```
-//!
-//! The crates that this one builds on neither select behaviour by name nor open files.
 
 mod bound;
 mod catalogue;

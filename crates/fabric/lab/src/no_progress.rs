@@ -1,9 +1,5 @@
 //! Guard against runs whose simulated time does not advance.
 //!
-//! ```text
-//!   advance(n) ─► simulation.advance(part) ─► now, events ─► time unchanged? add up the events
-//! ```
-//!
 //! Engines count events in their inner loops. The guard reads time and event count between calls,
 //! at no cost to these loops. Its limit is far above the number of simultaneous events in any real
 //! run: a schedule may create all messages at once, and each lane may start and end a packet.

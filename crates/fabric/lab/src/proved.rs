@@ -1,11 +1,4 @@
 //! Routes with their proof of deadlock freedom.
-//!
-//! ```text
-//!   fabric, routes, lanes, ejection ──prove──► ProvedRoutes ─┬─► a sentence, or the cycle
-//!                                                            ├─► choices of adaptive packets
-//!                                                            ├─► path between two named hosts
-//!                                                            └─► cycles left after channel failures
-//! ```
 
 use gingham_input::InputError;
 use gingham_topology::routing::{

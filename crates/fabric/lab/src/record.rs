@@ -1,11 +1,5 @@
 //! Record of a run: verdict, a summary of each class, and tables.
 //!
-//! ```text
-//!   Collector ──RunReport──► classes ──► verdicts, with advice
-//!                    ├─► links                      └─► Record: summary (JSON) and tables (columns)
-//!                    └─► histogram, series, sample
-//! ```
-//!
 //! Invariant: every number of the summary is a measurement, at most converted to another unit; only
 //! advice contains estimates.
 

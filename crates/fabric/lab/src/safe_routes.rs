@@ -1,9 +1,5 @@
 //! Advice on routes that can deadlock: an alternative algorithm.
 //!
-//! ```text
-//!   candidates ──route──► prove ──► free? ──► bound on all-to-all load ──► the highest
-//! ```
-//!
 //! Candidates are routed and proved only for an error or verdict, and only if this takes less than
 //! about a second. In-transit routing is not a candidate, because it needs hosts that forward
 //! packets.

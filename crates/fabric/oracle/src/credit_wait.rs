@@ -5,7 +5,6 @@ use gingham_kernel::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreditWait {
     since: Option<Time>,
-    /// Total duration of past waits, in ps.
     past_ps: u64,
 }
 

@@ -1,13 +1,5 @@
 //! Concepts, with the properties that all names of a concept share.
 //!
-//! ```text
-//!   name       name of the concept
-//!   title      heading in the reference
-//!   keys       scenario keys that take the names; `*` stands for every index of a list
-//!   schema     schema of the enum with the names as variants
-//!   example    keys of a scenario, as TOML; a pair of braces stands for the value of a variant
-//! ```
-//!
 //! Properties of a single name are declared at the enum variant: doc comment, parameters, and
 //! schema extensions. `x-source` is a paper and section, or "textbook". `x-needs` is a feature that
 //! only some switching kinds have. `x-example` is the value on one line, or all keys on several
@@ -33,11 +25,13 @@ use serde_json::{Value, json};
 pub(super) struct Concept {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// Scenario keys that take the names. The first key, or an enclosing table, may need a feature.
+    /// Scenario keys that take the names; `*` stands for every index of a list. The first key, or an
+    /// enclosing table, may need a feature.
     pub(super) keys: &'static [&'static str],
     pub(super) schema: fn() -> Value,
     /// Whether a switching kind supports a name; `None` if all kinds support all names.
     pub(super) kind: Option<fn(&str, &SwitchingKind) -> bool>,
+    /// Keys of a scenario, as TOML; a pair of braces stands for the value of a variant.
     pub(super) example: &'static str,
 }
 

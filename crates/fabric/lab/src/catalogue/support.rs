@@ -6,9 +6,6 @@
 //!   a crossbar       refused: why   works           refused: why
 //!   a paper's preset works          meaningless     meaningless
 //! ```
-//!
-//! A new switching kind is one entry of [`KINDS`]: its features determine its column in the table
-//! above and its scenario keys (`keys`).
 
 use crate::scenario::{Network, SwitchingParameters};
 use serde::{Deserialize, Serialize};
@@ -69,14 +66,10 @@ pub(super) enum Feature {
     InTransitHosts,
     WholePackets,
     Cycles,
-    /// Arbitration by the arrival times of packets at a switch.
     Ages,
-    /// Counts of the packets waiting for each output.
     OutputQueues,
     InTransitRoutes,
-    /// Packets that may stop while they leave their host.
     Halts,
-    /// Packets that move on as soon as there is space for a part of them.
     PartialForwarding,
 }
 

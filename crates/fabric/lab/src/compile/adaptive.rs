@@ -1,10 +1,5 @@
 //! Requirements of adaptive routing, and its escape lanes.
 //!
-//! ```text
-//!   routing.algorithm ──► tables ──► plus any channel on a shortest path
-//!   routing.adaptive.escape_lanes ──► the lowest lanes of each class, for the tables alone
-//! ```
-//!
 //! Invariant: with escape lanes, every class also has an adaptive lane. Each adaptive lane either
 //! receives whole packets or is empty before it accepts the next packet.
 

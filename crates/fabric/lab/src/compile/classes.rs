@@ -1,14 +1,5 @@
 //! Compilation of traffic classes.
 //!
-//! ```text
-//!   hosts ── in canonical order: indices 0, 1, ..., N - 1
-//!     │
-//!   arrivals + lengths + destinations ─► for each host a SourcePlan, or a reason to be silent
-//!   schedule ─────────────────────────► a SourcePlan for each host in it
-//!   reply + lengths ──────────────────► a SourcePlan for each host that receives messages to reply to
-//!   streams ──────────────────────────► many SourcePlans for each host, one per stream
-//! ```
-//!
 //! Invariant: every source has a destination, and every destination can be reached.
 
 pub(crate) mod arrivals;

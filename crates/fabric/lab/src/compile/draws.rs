@@ -1,10 +1,5 @@
 //! Random values that a run draws once and keeps to its end.
 //!
-//! ```text
-//!   for each message      intervals, lengths, destinations, on-off periods     vary between batches of a run
-//!   once per run          phases, permutations, placements, cables             vary only between seeds
-//! ```
-//!
 //! A run with such values measures a steady state that depends on them. Its confidence intervals
 //! cover the mean of a longer run with the same seed. Only replications measure the mean over
 //! seeds. Values with a vanishing effect are omitted, for example the start of a source with

@@ -1,12 +1,5 @@
 //! Compilation of the followed flows and channels, from their names.
 //!
-//! ```text
-//!   "data: h0 -> h5"                          class, source and destination
-//!   "video: h0 -> h5 #12"                     likewise, for one of several streams by its number
-//!   "s0 -> s1", "s0[1] -> s1[2]"              the only channel from a node, or port, to another
-//!   "*", alone                                every channel
-//! ```
-//!
 //! Invariant: every followed flow may have messages, and has a path to its destination.
 
 use super::classes::Hosts;

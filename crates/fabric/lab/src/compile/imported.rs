@@ -1,11 +1,5 @@
 //! Import of a subnet manager's tables, from files named in a scenario.
 //!
-//! ```text
-//!   routing.tables ─────────► Routes, instead of routing.algorithm
-//!   routing.lane_tables ────┐
-//!   routing.service_levels ─┴► Lanes, instead of traffic.*.lanes
-//! ```
-//!
 //! A class's `service_level` overrides the level of a host pair. A host may have several LIDs (LMC
 //! above 0) with different routes. Real software chooses one of them; here every sender uses the
 //! first.

@@ -1,11 +1,7 @@
 //! Stages of a compilation, for callers that measure the cost of each stage.
 //!
-//! ```text
-//!   compile: file or generator ──► Fabric ──► Routes ──► Proof ──► Plan ──► Bound
-//! ```
-//!
-//! Each stage is reported once, in this order, when it is complete. The compiler does not read a
-//! clock; the callback may.
+//! Each stage is reported once, in the order of the variants, when it is complete. The compiler does
+//! not read a clock; the callback may.
 
 /// Completed stage of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,4 @@
 //! The switching kind of a network: compiles its parameters, and refuses the keys of other kinds.
-//!
-//! ```text
-//!   network.preset ──► Parameters ──► NetworkKind: switch plan, and lane settings that need no routes
-//!                          └─► keys of other kinds are refused
-//! ```
 
 use super::gathered::Gathered;
 use super::lanes::{self, LaneFigures};

@@ -1,10 +1,5 @@
 //! Compilation of switches of whole packets.
 //!
-//! ```text
-//!   network.packets ─► buffer blocks, delays, reading, marks ──────┐
-//!   network.lanes ───► LaneFigures, arbiters that choose by packet ┴► PacketsPlan
-//! ```
-//!
 //! Invariants: every packet fits into the buffer of any lane that it may use; a byte arrives in at
 //! most the forwarding delay of a packet; if lanes are paused, buffers have the headroom.
 

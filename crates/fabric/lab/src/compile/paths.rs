@@ -1,11 +1,5 @@
 //! Path sets: one path per host pair, or two paths and the rule that chooses between them.
 //!
-//! ```text
-//!   routing.algorithm ─────────────► primary set ─────┐
-//!   routing.alternative.algorithm ─► alternative set ─┴─► both connect the same pairs ─► one proof
-//!   routing.tables ────────────────► one set
-//! ```
-//!
 //! Invariants: two sets are of source form and connect the same pairs. One proof covers both sets,
 //! because their packets share buffers.
 

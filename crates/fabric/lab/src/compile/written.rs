@@ -1,10 +1,5 @@
 //! Keys that a scenario sets, as opposed to values of its preset, for errors about contradicting
 //! values.
-//!
-//! ```text
-//!   network.preset = "booksim-iq"          output_depth = 0: whose() gives " (of the preset booksim-iq)"
-//!   network.lanes.crossbar = "full"   ◄──  the error refers to this line
-//! ```
 
 use crate::scenario::ScenarioSource;
 

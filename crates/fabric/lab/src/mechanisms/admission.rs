@@ -1,7 +1,5 @@
 //! Admission control of streams: a probe reserves the rate of a stream along its path, or a node
 //! refuses it.
-//!
-//! State machine: `gingham_net::admission`.
 
 mod checks;
 pub(crate) mod columns;

@@ -2,11 +2,6 @@
 //!
 //! Keys: [`gingham_net::Scheduler`]. State machine: `gingham_net::lanes::arbiter`.
 //!
-//! ```text
-//!   weights, quanta, rates, levels ──► one value per lane ──┐
-//!   InfiniBand tables, a file ───────► existing lanes ──────┴─► Scheduler ─► lanes served ⊇ lanes of a class
-//! ```
-//!
 //! Invariant: [`gingham_net::LaneArbiter::new`] accepts every scheduler of a plan.
 
 mod checks;

@@ -1,6 +1,4 @@
 //! In-transit hosts: adapters that re-inject packets of other hosts.
-//!
-//! State machine: `gingham_net::in_transit`.
 
 mod checks;
 pub(crate) mod columns;

@@ -1,6 +1,6 @@
 //! Congestion marks that switches set on packets, and the responses of flows to these marks.
 //!
-//! Keys: [`gingham_net::Marking`]. State machines: `gingham_net::marking`.
+//! Keys: [`gingham_net::Marking`].
 
 mod checks;
 

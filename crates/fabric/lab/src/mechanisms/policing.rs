@@ -1,6 +1,4 @@
 //! Policing: a token bucket for each class and host.
-//!
-//! State machine: `gingham_net::policing`.
 
 mod checks;
 pub(crate) mod keys;

@@ -1,10 +1,4 @@
-//! Bottlenecks of a run.
-//!
-//! ```text
-//!   expected loads (`bound`) ── above the capacity of a channel ───────────┐
-//!   payload by endpoint (`served`) ── a destination or sender falls behind ├─► `saturated`, with the names
-//!   counts of channels ── the three busiest ───────────────────────────────► record, with flows by name
-//! ```
+//! Bottlenecks of a run: overloaded channels, endpoints that fall behind, and the busiest channels.
 
 use super::links::Link;
 use super::served::Served;

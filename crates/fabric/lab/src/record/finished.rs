@@ -1,7 +1,4 @@
 //! Runs whose workload ends: schedules, classes that stop, and streams with a lifetime.
-//!
-//! The measurement window of such a run is the whole workload. Instead of a steady state, the run
-//! has a makespan: the time from zero to the last delivery.
 
 use super::advice;
 use super::view::RunView;

@@ -1,11 +1,4 @@
 //! Network parameters in effect.
-//!
-//! ```text
-//!   Parameters   every kind: links, bytes beside the payload, arbitration, in-transit hosts
-//!     └ switching: Wormhole       routing and set-up delay, slack buffers, route bytes and marks
-//!                  VirtualLanes   lanes, credits, crossbar, schedulers
-//!                  Packets        lanes, credits, buffers of whole packets
-//! ```
 
 use super::{
     HeaderParameters, LinkParameters, PacketsParameters, PipelineParameters, WormholeParameters,

@@ -1,9 +1,4 @@
 //! Audit: the history of a run, recorded from notices, and the decisions that follow from it.
-//!
-//! ```text
-//!   notice ─► history: messages, queues, posts, reservations, marks ─► expected orders, marks, signals
-//!   turn   ─► the packet that follows from the history               ─► equal to the packet of the machines?
-//! ```
 
 mod creation;
 mod signals;

@@ -336,11 +336,6 @@ impl Simulation {
 }
 
 // Stage 4: switch traversal from lane buffers into output lanes.
-//
-// ```text
-//   full          every lane that can send a flit
-//   multiplexed   one lane per crossbar input and per crossbar output, as matched (`matching`)
-// ```
 
 impl Simulation {
     pub(crate) fn allocate_switch(&mut self, node: NodeId) {

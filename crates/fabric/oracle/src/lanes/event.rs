@@ -16,9 +16,7 @@ pub(crate) struct Flit {
 /// ticks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// A source creates a message.
     Create { source: usize },
-    /// An endpoint is woken.
     Wake { endpoint: EndpointId },
     /// The packet's tail has left its host.
     TailLeft { channel: ChannelId, packet: JourneyId },
@@ -34,7 +32,6 @@ pub(crate) enum Event {
     Link { node: NodeId },
     /// An adapter chooses among its lanes.
     Send { channel: ChannelId },
-    /// A flit starts.
     Begin { channel: ChannelId, flit: Flit },
     /// Stage 4: switch allocation and traversal.
     Cross { node: NodeId },

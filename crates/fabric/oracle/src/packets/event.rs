@@ -11,7 +11,6 @@ use gingham_topology::{ChannelId, EndpointId};
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
     /// Phase 2: the tail has left the sender.
     Left { channel: ChannelId },

@@ -339,8 +339,6 @@ impl Simulation {
 //   e: blocks free ── update with the total ──► e + d' + c: known
 //                  └─ lost: the total is sent with the lane's next update, or repeated at e + period
 // ```
-//
-// Source: InfiniBand Architecture Specification, Volume 1, section 7.9.
 
 impl Simulation {
     pub(crate) fn send_credit_update(&mut self, channel: ChannelId, lane: u8) {

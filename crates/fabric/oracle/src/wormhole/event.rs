@@ -23,7 +23,6 @@ pub(crate) struct Flit {
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
     /// Phase 2: a STOP or GO arrives at the sender of `channel`.
     ControlArrives { channel: ChannelId, symbol: Symbol },

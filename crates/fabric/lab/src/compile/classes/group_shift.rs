@@ -7,8 +7,7 @@
 //! ```
 //!
 //! On a dragonfly, minimal routing carries all traffic of a group over the few cables to the next
-//! group (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA
-//! 2008, section 4, with messages to any host of the next group: `any = true`).
+//! group (Kim et al. 2008, section 4, with messages to any host of the next group: `any = true`).
 
 use super::context::ClassContext;
 use super::destinations::{Aim, UNREACHABLE};

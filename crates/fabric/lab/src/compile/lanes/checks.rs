@@ -1,7 +1,4 @@
 //! Checks of `network.lanes`.
-//!
-//! Conflicting keys are refused at the responsible key. Examples are flits that would wait at an
-//! output without a buffer, and arbiters of a crossbar whose allocator uses round robin.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when, within};
 use crate::compile::imported::decides_on_lanes;

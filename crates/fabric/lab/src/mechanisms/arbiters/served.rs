@@ -1,9 +1,5 @@
 //! Checks that arbiters serve every lane that a packet or acknowledgement may use, because it would
 //! otherwise wait forever.
-//!
-//! ```text
-//!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter serves
-//! ```
 
 use super::Place as _;
 use crate::check::{Sentence, say};

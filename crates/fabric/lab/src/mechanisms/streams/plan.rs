@@ -1,10 +1,5 @@
 //! Plans of streams.
 //!
-//! ```text
-//!   data ─► DataPlan ─► mean rate ─┐
-//!   load, link rate ───────────────┴► streams per host ─► placement ─► a SourcePlan each
-//! ```
-//!
 //! Invariants: the streams of a host are adjacent, in the order of their numbers; their memory is
 //! checked before it is allocated.
 

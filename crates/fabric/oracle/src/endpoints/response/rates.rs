@@ -7,13 +7,11 @@ use gingham_kernel::Time;
 pub(super) struct Lipd(pub(super) f64, pub(super) Rate);
 
 impl Law for Lipd {
-    /// Sets the rate to `r / (1 + r)`.
     fn marked(&mut self, limits: &mut Limits, _now: Time) {
         let r = self.1.share;
         self.1.set(r / (1.0 + r), limits);
     }
 
-    /// Sets the rate to `r / (1 - R_min)`, at most 1.
     fn unmarked(&mut self, limits: &mut Limits, _now: Time) {
         let r = self.1.share;
         self.1.set(r / (1.0 - self.0), limits);
@@ -23,13 +21,11 @@ impl Law for Lipd {
 pub(super) struct Fimd(pub(super) gingham_net::Fimd, pub(super) Rate);
 
 impl Law for Fimd {
-    /// Sets the rate to `r / m`.
     fn marked(&mut self, limits: &mut Limits, _now: Time) {
         let r = self.1.share;
         self.1.set(r / self.0.factor, limits);
     }
 
-    /// Sets the rate to `r m^(1 / (r / R_min))`.
     fn unmarked(&mut self, limits: &mut Limits, _now: Time) {
         let (r, m) = (self.1.share, self.0.factor);
         self.1.set(r * libm::pow(m, 1.0 / (r / self.0.lowest)), limits);
@@ -39,13 +35,11 @@ impl Law for Fimd {
 pub(super) struct Aimd(pub(super) gingham_net::Aimd, pub(super) Rate);
 
 impl Law for Aimd {
-    /// Sets the rate to `r / m`.
     fn marked(&mut self, limits: &mut Limits, _now: Time) {
         let r = self.1.share;
         self.1.set(r / self.0.factor, limits);
     }
 
-    /// Sets the rate to `r + (m - 1) R_min / (r / R_min)`.
     fn unmarked(&mut self, limits: &mut Limits, _now: Time) {
         let (r, m, lowest) = (self.1.share, self.0.factor, self.0.lowest);
         self.1.set(r + (m - 1.0) * lowest / (r / lowest), limits);
