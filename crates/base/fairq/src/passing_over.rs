@@ -1,9 +1,5 @@
 //! Adapter from a round-based scheduler to an arbiter.
 //!
-//! ```text
-//!   current 1, not eligible -> pass      current 2, eligible -> charge its head, serve 2
-//! ```
-//!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1, on skipping empty queues.
 //!
 //! Invariant: while every queue is eligible, the arbiter makes the same choices as the causal

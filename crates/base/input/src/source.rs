@@ -1,9 +1,5 @@
 //! Scenario sources: a file, a text or a run record, with overrides applied.
 //!
-//! ```text
-//!   file, text or record ──► Tree ──changes, one after the other──► Tree ──read, fill in──► S
-//! ```
-//!
 //! Invariant: every fault in `scenario` can be reported with its position in `tree`.
 
 use crate::{InputError, OldName, OtherName, Tree, digest, format, old_names, read};

@@ -1,10 +1,5 @@
 //! Sweep files: a base scenario and the keys to vary.
 //!
-//! ```text
-//! sweep.toml ──► Tree ──read──► SweepFile ──► points, runs   (Python)
-//!                  └─ scenario ──► Source of a laboratory
-//! ```
-//!
 //! Invariant: an axis uses exactly one form of variation.
 
 use crate::{InputError, Tree, format};

@@ -245,7 +245,6 @@ impl<E: Ord + Copy> Wheel<E> {
             all.append(&mut self.current);
         }
         all.extend(self.far.drain().map(|Reverse(event)| event));
-        // The wheel restarts at the slot of the earliest event.
         let earliest = all.iter().map(|(time, _)| *time).min().unwrap_or(now);
         self.shift = shift;
         self.slot = earliest >> shift;

@@ -1,10 +1,5 @@
 //! Means with confidence intervals, and tables whose columns have units and meanings.
 //!
-//! ```text
-//!   sums of sections ──estimate──► mean ± half-width
-//!   rows of any type ──Builder──► Table: columns with name, unit, meaning and values
-//! ```
-//!
 //! Invariant: no files, clock or random numbers; equal inputs give bit-identical results.
 
 mod correction;

@@ -1,9 +1,5 @@
 //! Columnar result tables with a unit and a meaning for each column.
 //!
-//! ```text
-//!   rows ──Builder──► columns: name │ unit │ meaning │ values
-//! ```
-//!
 //! [`Builder::fields`] makes a column of each field that has the schema extension `x-unit`, which
 //! contains the unit. The field's doc comment is the meaning.
 //!
@@ -373,7 +369,6 @@ mod tests {
         assert_eq!(held(&[none(), none()]), expected);
     }
 
-    /// Row with a field that is neither number nor text.
     #[derive(Serialize, JsonSchema)]
     struct Listed {
         /// A list.
