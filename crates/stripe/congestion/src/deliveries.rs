@@ -1,10 +1,5 @@
 //! Records of sent packets, and delivery rate samples.
 //!
-//! ```text
-//!   records   | 41 | 42 | 43 | 44 |          send time, bytes delivered by then, in flight, ...
-//!                    ^ accounted for up to here: the rate while 42 was in flight is a sample
-//! ```
-//!
 //! A rate sample is the number of bytes delivered between the transmission of a packet and its
 //! acknowledgement, divided by the longer of their sending span and their arrival span. The
 //! receiver measures arrival times, so that delays on the return path have no effect.

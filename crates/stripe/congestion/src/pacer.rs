@@ -1,10 +1,5 @@
 //! Packet pacing.
 //!
-//! ```text
-//!            |<-- bytes / rate -->|
-//!   packet   ^                    next            a late sender may catch up with a burst
-//! ```
-//!
 //! Source: draft-ietf-ccwg-bbr, pacing: `next_departure_time`; RFC 9002, section 7.7: a bounded
 //! burst after an idle period.
 

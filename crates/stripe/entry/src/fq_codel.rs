@@ -1,11 +1,5 @@
 //! FQ-CoDel: a CoDel queue for each flow, served round robin.
 //!
-//! ```text
-//!   enqueue ──► full? ──► drop half of the longest queue, at most 64 packets, from its head
-//!   peek, dequeue ──► the first flow with credits ──► CoDel ──► a packet, which stays chosen until
-//!                                                               it is dequeued
-//! ```
-//!
 //! `dequeue` returns the packet of the last `peek`, because the channel scheduler has used that
 //! packet's length.
 //!

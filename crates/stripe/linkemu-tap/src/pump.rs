@@ -1,11 +1,5 @@
 //! Event loop: reads frames from the TAPs and writes them at their arrival times.
 //!
-//! ```text
-//!            ┌──── until the next arrival, a frame, a signal ────┐
-//!            ▼                                                   │
-//!   deliver arrived frames ──► read frames from both ends ──► wait (ppoll)
-//! ```
-//!
 //! One thread serves both directions, as most of the time is spent in the kernel's TAP driver. The
 //! timer slack is 1 ns instead of the default of 50 us.
 

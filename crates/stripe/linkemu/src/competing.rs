@@ -1,11 +1,5 @@
 //! Competing traffic: packets of other senders in a channel's queue.
 //!
-//! ```text
-//!   ours   ──► policer ──► ┌───────┐
-//!                          │ queue │ ──► rate ──► ours delivered, theirs discarded
-//!   theirs ──────────────► └───────┘
-//! ```
-//!
 //! The traffic does not react to loss. It bypasses the policer, which only limits our traffic.
 //!
 //! Invariants: competing traffic does not change the random draws of our packets; packet `n`, from

@@ -1,13 +1,5 @@
 //! Policer: drops packets above a rate and burst.
 //!
-//! ```text
-//!            rate ──► ┌────────┐
-//!                     │ tokens │ at most `burst_bytes`, and full at the start
-//!                     └───┬────┘
-//!   offered ──────────────▼───── a token for each packet byte? ──► to the queue
-//!                                └── no: dropped, and the tokens remain
-//! ```
-//!
 //! Source: RFC 2697, section 3, with a single token bucket; red packets are dropped.
 //!
 //! Invariant: at most `burst_bytes + rate x t` bytes pass within any span `t`. Tokens are exact

@@ -1,11 +1,5 @@
 //! Channel queue, drained at the channel's rate.
 //!
-//! ```text
-//!   offered ──► ▒▒▒▒▒▒▒▒▒▒▒▒▒░░░ ──► the wire, `rate` bytes per second
-//!               waiting    being sent
-//!              └── backlog ──┘  a packet that would exceed the bound is dropped (tail drop)
-//! ```
-//!
 //! A byte bound limits the backlog including the offered packet. A time bound limits the offered
 //! packet's wait for its first byte, at the current rate. If the rate falls, queued packets may
 //! wait longer, and new packets are dropped until the wait is within the bound again.

@@ -192,7 +192,6 @@ mod tests {
         assert!(format!("09{}", "00".repeat(31)).parse::<PublicKey>().is_ok());
     }
 
-    /// Checks that 9, the base point, is rejected with the modulus added or the top bit set.
     #[test]
     fn noncanonical_public_keys_are_rejected() {
         let nine = format!("09{}", "00".repeat(31));

@@ -1,11 +1,5 @@
 //! Replay window, which ensures that no number is accepted twice.
 //!
-//! ```text
-//!   too old: rejected        |  one bit each for the last 8,128 or more   |  new
-//!   -------------------------+--------------------------------------------+----->
-//!                                                                         top
-//! ```
-//!
 //! Source: RFC 6479: words are cleared as the window advances, and bits are never shifted.
 
 /// 64-bit words of the window. Its 8,192 numbers, as in WireGuard's Linux driver, cover 90 ms of

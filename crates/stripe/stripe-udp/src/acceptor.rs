@@ -1,14 +1,7 @@
 //! Acceptance of connections on a listening socket.
 //!
-//! ```text
-//!   readable ──► a turn: limited number ──► next turn
-//!                  |
-//!                  +── no free descriptor, and none released ──► pause of 1 s: the socket
-//!                                                                is not polled
-//! ```
-//!
-//! Without the pause, a connection that cannot be accepted would keep the socket readable, and the
-//! polling loop would never sleep.
+//! While no file descriptor is free, the socket is not polled for 1 s. Otherwise, a connection that
+//! cannot be accepted would keep the socket readable, and the polling loop would never sleep.
 
 use std::io;
 use std::time::Duration;

@@ -70,7 +70,6 @@ pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
 mod tests {
     use super::*;
 
-    /// Checks a datagram read 3 ms after its arrival, on a socket that was empty 5 ms before.
     #[test]
     fn datagram_age_is_bounded_despite_clock_steps() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);

@@ -1,11 +1,5 @@
 //! Link of a channel: the boundary between the protocol and sockets.
 //!
-//! ```text
-//!   channel ── send a run ──► link ── UDP, a port per channel
-//!           ◄─ batches, each      ├── TCP, a connection per channel
-//!              with a timestamp   └── Ethernet, frames of two EtherTypes
-//! ```
-//!
 //! Invariants: a batch is from the channel's other end, or marked as foreign; a link accepts runs
 //! in order and completely, or returns the accepted part.
 

@@ -1,12 +1,6 @@
 //! Bundles of outgoing messages: messages of one channel, and reports of channels with similar
 //! delay.
 //!
-//! ```text
-//!   report of channel 0 ─┐
-//!   report of channel 1 ─┴► | report 0 | report 1 |   on channel 0, next time on channel 1
-//!   marker of channel 1 ──► | marker 1 |              alone
-//! ```
-//!
 //! A report names its channel, and any channel may carry it; a marker must stay in its position
 //! among its channel's packets. Reports rotate among similar channels, so that a dead channel
 //! delays them only briefly.

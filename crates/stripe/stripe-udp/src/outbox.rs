@@ -1,9 +1,5 @@
 //! Send queue of a channel with a full link.
 //!
-//! ```text
-//!   | data, 3 of 7 sent | marker | report |     new messages are appended
-//! ```
-//!
 //! In strict order, packets wait until the link has room; a marker is queued, because it must
 //! follow the packets that it describes.
 //!

@@ -1,12 +1,5 @@
 //! Recycled packet buffers, which return to the pool when dropped.
 //!
-//! ```text
-//!   free, 24 bytes   | | | |     limited in total           packets received, kept for
-//!   free, 40 bytes   | |         ▲    └─ packet copied ─►   retransmission, or delivered
-//!   ...                          └────── delivered, discarded, expired ─┘
-//!   free, 1,464      | | | | |
-//! ```
-//!
 //! The buffer length is the packet length, rounded up to [`STEP_BYTES`], so that short packets take
 //! little of the memory limits (`gingham_stripe::Charge`).
 //!

@@ -1,9 +1,5 @@
 //! Sending end: chooses a channel for each packet and emits markers.
 //!
-//! Every few rounds, markers are sent on all channels before the turn of `before_channel`. Markers
-//! are also sent after `interval` without a marker, so that a loss is noticed even if no packet
-//! follows.
-//!
 //! A channel's id is its slot in the scheduler. When a channel is removed, Left messages on all
 //! other channels announce the removal, and packets in flight are retransmitted. A new channel in
 //! the slot continues its sequence numbers, so that late packets of the former channel are

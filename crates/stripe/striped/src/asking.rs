@@ -146,7 +146,6 @@ impl Asking {
         if has_come { Ok(()) } else { Err(Errno::ETIMEDOUT.into()) }
     }
 
-    /// Returns whether a reply arrives in time.
     fn within(&self, time: Option<Duration>) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
         loop {

@@ -1,11 +1,5 @@
 //! Prometheus metrics over HTTP, served by the packet loop.
 //!
-//! ```text
-//!   GET /metrics ──► [reading] ── complete head ──► [replying] ── all written ──► closed
-//!                        |                              |
-//!                        +── too long, timed out, or too many clients: closed
-//! ```
-//!
 //! Source: RFC 9112; openmetrics.io.
 //!
 //! Invariants: the loop never blocks on a client; connections are bounded in number, lifetime and

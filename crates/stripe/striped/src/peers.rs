@@ -1,11 +1,5 @@
 //! Peers of a bundle, each with an entry queue, a pipe and allowed addresses.
 //!
-//! ```text
-//!   interface ──► peer by destination? ────► queue 0 ──► pipe 0 ══╗
-//!                                          └─► queue 1 ──► pipe 1 ══╬══ shared ports
-//!   interface ◄── source allowed?          ◄── either pipe ◄════════╝
-//! ```
-//!
 //! Over Ethernet, there is a single peer without a key.
 
 use std::mem::take;

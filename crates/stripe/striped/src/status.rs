@@ -1,11 +1,5 @@
 //! Snapshot of a bundle's state, for report lines, `striped status` and metrics.
 //!
-//! ```text
-//!   Status             a bundle: its interface
-//!     PeerStatus       a peer: whether it is open, handshakes, entry queue, packets sent and received
-//!       ChannelStatus  a channel: in or out of use, why it waits, traffic
-//! ```
-//!
 //! Invariant: field names are stable, because scripts use them; new information gets new names.
 
 mod wait;

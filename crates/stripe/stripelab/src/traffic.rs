@@ -1,11 +1,5 @@
 //! Traffic sources.
 //!
-//! ```text
-//!   clocked sources ──tick──► packets ──► queue before the sender ──► sender
-//!   backlogged      ◄───────────── pull ─────────────────────────────┘ when the queue is empty
-//!   transports      ◄── acknowledgements, timeouts ──► packets
-//! ```
-//!
 //! Invariant: a source's packets depend only on its plan, the seed and, for a transport, the fate
 //! of its packets; other sources do not change its random draws.
 

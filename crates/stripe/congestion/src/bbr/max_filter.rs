@@ -1,10 +1,5 @@
 //! Maximum over a recent period: the current slot and the previous slot.
 //!
-//! ```text
-//!   | forgotten |  previous  |  current ...     the result is the maximum of both
-//!                        advance ^
-//! ```
-//!
 //! For `max_bw`, a slot is a ProbeBW cycle, as in the draft; for `extra_acked`, half of the filter
 //! length.
 

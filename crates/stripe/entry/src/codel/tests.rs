@@ -157,8 +157,6 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// Checks that both implementations drop equally many packets at each step of random phases
-    /// with standing, empty and short queues.
     #[test]
     fn drops_match_the_pseudocode(
         phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),

@@ -1,11 +1,5 @@
 //! Listening sockets, and unauthenticated connections (candidates).
 //!
-//! ```text
-//!   listener ──► candidate ── authentic datagram ──► its channel, replacing any connection
-//!                    |
-//!                    +── closed, timed out, too much data, too many candidates: closed
-//! ```
-//!
 //! Invariants: an unauthenticated connection never ends a channel's connection; candidates are
 //! bounded in number, time and bytes; a host cannot displace candidates of another network.
 

@@ -1,10 +1,5 @@
 //! Waiting time for missing packets on a channel.
 //!
-//! ```text
-//!   received   17  19  20        18: 3 ms after 19, which overtook it      from now on, a packet waits
-//!   window     0   0             3.75 ms                                   3.75 ms for earlier ones
-//! ```
-//!
 //! Until a packet arrives late, a gap immediately counts as a loss. After reordering, the wait is
 //! 1.25 times the lateness, until sixteen gaps in a row turn out to be losses.
 //!

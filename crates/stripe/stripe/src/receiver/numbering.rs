@@ -1,10 +1,5 @@
 //! Channel numbering: the receiver adopts the sender's.
 //!
-//! ```text
-//!   port at the receiver   0  1  2        a message on port 0 names channel 2:
-//!   channel                0  1  2   ==>  2  1  0    ports 0 and 2 swap channels
-//! ```
-//!
 //! A port is the receiver's index of a channel. Every message carries the channel's number at the
 //! sender. Until a port has received a message of the present epoch, its packets are discarded, and
 //! its channel number can change. If a later message on the port names another channel, both

@@ -6,6 +6,8 @@
 //!               after 16 in a row with all packets accounted for: interval doubled     on every channel
 //! ```
 //!
+//! Markers by time reveal a loss that no packet follows.
+//!
 //! At rest, markers carry no new information. Sixteen markers are twice the number of late markers
 //! that trigger a reset request by default. Before the next packet, a marker on every channel
 //! detects channels that died in the meantime. An unanswered marker also ends a rest.

@@ -49,9 +49,7 @@ const IN_FLIGHT: u32 = 4;
 pub(super) enum Life {
     #[default]
     Alive,
-    /// The channel is silent and being probed.
     Dead,
-    /// The channel does not exist.
     Absent,
 }
 

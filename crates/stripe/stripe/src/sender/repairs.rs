@@ -7,9 +7,6 @@
 //!                                                 queue --> poll_repair: a copy on the fastest channel
 //! ```
 //!
-//! The caller stores the payload by pipe sequence number
-//! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
-//!
 //! A copy gets a new channel sequence number, counts against the congestion window and the pacing
 //! rate, and can be lost. A NACK for a lost copy requests the original packet. Copies are not
 //! charged to the scheduler, and need no credit, because they may help the receiver to free memory.
@@ -24,15 +21,9 @@
 //! Copies in flight on a deactivated channel do not count as attempts; otherwise, intermittent
 //! channels would use up all attempts.
 //!
-//! Packets of class [`Class::Redundant`] are copied without being lost:
-//!
-//! ```text
-//!   packet n of the pipe --> channel 0, sequence number 7
-//!                       \--> copy of (0, 7) --> any other channel, like a retransmission
-//! ```
-//!
-//! The receiver delivers the first of the two to arrive. The copy waits for room on another channel
-//! until a report accounts for the packet: by then, the packet has arrived or its retransmission is
+//! Packets of class [`Class::Redundant`] are copied without being lost. The receiver delivers
+//! whichever arrives first, the packet or its copy. The copy waits for room on another channel until
+//! a report accounts for the packet: by then, the packet has arrived or its retransmission is
 //! requested.
 //!
 //! Source: ours; the paper leaves retransmission to higher layers.

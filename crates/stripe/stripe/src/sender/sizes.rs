@@ -19,12 +19,8 @@
 //! Configured sizes are probed only if all long packets are lost: the channel is then inactive
 //! until it passes a packet of that length.
 //!
-//! Two other sources report sizes:
-//!
-//! | source | statement | reliable | consequence |
-//! |---|---|---|---|
-//! | the network (ICMP) | longer frames do not pass | no, ICMP messages can be forged | the size is probed |
-//! | the local socket (`EMSGSIZE`) | this frame is too long | yes | counts as a lost probe, without three attempts |
+//! A size reported by the network is probed, because ICMP messages can be forged. A frame refused by
+//! the local socket (`EMSGSIZE`) counts as a lost probe, without three attempts.
 //!
 //! Channels that pass frames of any length, such as TCP, are not probed.
 //!

@@ -21,7 +21,6 @@ pub(crate) enum Event {
         number: u64,
         slot: u32,
     },
-    /// Arrival of a message at the sender.
     Return {
         channel: u8,
         number: u64,
@@ -36,14 +35,12 @@ pub(crate) enum Event {
         got: u64,
         marked: bool,
     },
-    /// Possible expiry of a transport's retransmission timer.
     Timeout {
         source: u16,
     },
     Send {
         source: u16,
     },
-    /// Reading of the next packet by the application.
     Read,
     /// Possible space on a channel for a waiting packet.
     Pump,

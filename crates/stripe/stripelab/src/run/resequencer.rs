@@ -1,10 +1,5 @@
 //! Reception by sequence numbers, as in PPP Multilink.
 //!
-//! ```text
-//!   last on channel 0:  7        missing packets below the minimum of these numbers are lost: the
-//!   last on channel 1:  5        minimum is 5, so a missing packet 4 is lost
-//! ```
-//!
 //! Source: RFC 1990, sections 4.1 (detecting loss by the minimum over all links) and 3 (header). If
 //! a channel falls silent or reorders packets, a timeout or the buffer limit ends the wait.
 //!

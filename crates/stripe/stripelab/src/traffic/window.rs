@@ -1,13 +1,5 @@
 //! Congestion window of a transport.
 //!
-//! ```text
-//!   slow start      one more segment for each acknowledgement, up to the threshold
-//!   avoidance       by rule: one segment per window (Reno), or a cubic function (CUBIC)
-//!   loss            by rule: half of the data in flight, or 0.7 of it; the new window is also the
-//!                   threshold
-//!   timeout         the threshold as after a loss, and a window of one segment
-//! ```
-//!
 //! Source: RFC 5681, section 3, and RFC 6928 for the initial window.
 //!
 //! Invariant: a window has at least one segment and at most the receive window.

@@ -1,11 +1,5 @@
 //! Evidence of a black hole: a channel that passes markers, but loses longer packets.
 //!
-//! ```text
-//!   sent       190  1500  190  1500   marker   190  1500 ...    1500: longer than any received
-//!   received   190        190         marker   190              counted; sixteen suffice
-//!              report: longest is 190
-//! ```
-//!
 //! Reports contain the longest packet length received recently. Longer packets are counted when
 //! sent, and count as lost once a report responds to a later marker. The arrival of a longer packet
 //! restarts the count, so that random loss is mistaken for a black hole only after sixteen losses
