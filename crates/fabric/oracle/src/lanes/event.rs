@@ -16,25 +16,55 @@ pub(crate) struct Flit {
 /// ticks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    Create { source: usize },
-    Wake { endpoint: EndpointId },
+    Create {
+        source: usize,
+    },
+    Wake {
+        endpoint: EndpointId,
+    },
     /// The packet's tail has left its host.
-    TailLeft { channel: ChannelId, packet: JourneyId },
+    TailLeft {
+        channel: ChannelId,
+        packet: JourneyId,
+    },
     /// A whole flit has arrived at the host at the end of `channel`.
-    FlitArrives { channel: ChannelId, flit: Flit },
+    FlitArrives {
+        channel: ChannelId,
+        flit: Flit,
+    },
     /// Stage 1: a credit becomes available at the sender.
-    Credit { channel: ChannelId, lane: u8 },
+    Credit {
+        channel: ChannelId,
+        lane: u8,
+    },
     /// Stage 1: a flit becomes visible in the lane buffer.
-    FlitIsThere { channel: ChannelId, lane: u8, flit: Flit },
+    FlitIsThere {
+        channel: ChannelId,
+        lane: u8,
+        flit: Flit,
+    },
     /// The host at the end of `channel` processes its lane buffers.
-    Receive { channel: ChannelId },
+    Receive {
+        channel: ChannelId,
+    },
     /// Stage 5: link traversal.
-    Link { node: NodeId },
+    Link {
+        node: NodeId,
+    },
     /// An adapter chooses among its lanes.
-    Send { channel: ChannelId },
-    Begin { channel: ChannelId, flit: Flit },
+    Send {
+        channel: ChannelId,
+    },
+    Begin {
+        channel: ChannelId,
+        flit: Flit,
+    },
     /// Stage 4: switch allocation and traversal.
-    Cross { node: NodeId },
+    Cross {
+        node: NodeId,
+    },
     /// Stages 2 and 3: routing and virtual-channel allocation.
-    Allocate { node: NodeId },
+    Allocate {
+        node: NodeId,
+    },
 }

@@ -22,22 +22,44 @@ pub(crate) struct Flit {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.
-    Create { source: usize },
-    Wake { endpoint: EndpointId },
+    Create {
+        source: usize,
+    },
+    Wake {
+        endpoint: EndpointId,
+    },
     /// Phase 2: a STOP or GO arrives at the sender of `channel`.
-    ControlArrives { channel: ChannelId, symbol: Symbol },
+    ControlArrives {
+        channel: ChannelId,
+        symbol: Symbol,
+    },
     /// Phase 3: a whole flit has arrived at the end of `channel`.
-    FlitArrives { channel: ChannelId, flit: Flit },
+    FlitArrives {
+        channel: ChannelId,
+        flit: Flit,
+    },
     /// Phase 4: a tail has left the output.
-    Release { output: ChannelId },
+    Release {
+        output: ChannelId,
+    },
     /// Phase 4: the input at the end of `channel` may have a header to read.
-    ReadHead { channel: ChannelId },
+    ReadHead {
+        channel: ChannelId,
+    },
     /// Phase 4: the header is decoded.
-    Request { channel: ChannelId },
+    Request {
+        channel: ChannelId,
+    },
     /// Phase 5: the output may be granted.
-    Arbitrate { output: ChannelId },
+    Arbitrate {
+        output: ChannelId,
+    },
     /// Phase 6: the channel may start a flit.
-    Transfer { channel: ChannelId },
+    Transfer {
+        channel: ChannelId,
+    },
     /// Phase 7: the fill level changed.
-    EmitControl { channel: ChannelId },
+    EmitControl {
+        channel: ChannelId,
+    },
 }
