@@ -1,9 +1,9 @@
-//! Arbiters: choice of the queue whose head packet is sent next on a channel.
+//! Arbiters, which choose the queue whose head packet a channel sends next.
 //!
 //! ```text
-//!   queue 0  [1000 B, arrived  70 ns]   eligible  \
-//!   queue 1  [ 200 B, arrived  10 ns]   no credit  > serve -> 2, whose head is taken as sent
-//!   queue 2  [ 500 B, arrived  40 ns]   eligible  /
+//!   queue 0  [1000 B, arrived  70 ns]   eligible  \    `serve` returns 2
+//!   queue 1  [ 200 B, arrived  10 ns]   no credit  >   and counts its
+//!   queue 2  [ 500 B, arrived  40 ns]   eligible  /    head as sent
 //! ```
 //!
 //! A queue is ineligible while it is empty or its head cannot be sent, for example for lack of
@@ -21,7 +21,7 @@ pub struct Head {
     pub arrival_ps: u64,
 }
 
-/// Eligibility and heads of the queues at the time of a choice.
+/// Eligible queues and their head packets at the time of a choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a> {
     eligible: &'a [u64],
@@ -39,8 +39,8 @@ impl<'a> Ready<'a> {
         ready
     }
 
-    /// Describes eligible queues without head packets: each head counts as an empty packet that
-    /// arrived at time 0.
+    /// Describes eligible queues without head packets: each head counts as a zero-length packet
+    /// that arrived at time 0.
     pub const fn alike(eligible: &'a [u64]) -> Self {
         Self { eligible, heads: &[] }
     }
@@ -81,7 +81,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Scheduler that may consider head lengths, arrivals and empty queues.
+/// Scheduler that may consider head packet lengths, arrival times and empty queues.
 ///
 /// ```
 /// use gingham_fairq::{Arbiter, DeficitRoundRobin, Head, Ready};
@@ -96,8 +96,8 @@ impl<'a> Ready<'a> {
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 pub trait Arbiter {
-    /// Chooses an eligible queue and counts its head as sent. Panics or starves a queue if `ready`
-    /// does not describe all queues of the arbiter.
+    /// Chooses an eligible queue and counts its head as sent. `ready` must describe all queues
+    /// of the arbiter; otherwise the call may panic or starve a queue.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
     /// Returns the queue that [`Self::serve`] would choose, without changing the state.

@@ -1,7 +1,7 @@
 //! Causal schedulers: only the packets sent so far determine the next packet's channel.
 //!
 //! ```text
-//!   fair queueing                             load sharing, by the same f and g
+//!   fair queueing                             load sharing with the same f and g
 //!   queue 0  ==\                                              /==> channel 0
 //!   queue 1  ===> f(s) pulls p, s := g(s, p)   p ==> f(s) pushes, s := g(s, p)
 //!   queue 2  ==/                                              \==> channel 2
@@ -12,7 +12,7 @@
 //! packet's length, on arrivals or on empty queues, which the receiver cannot see.
 //!
 //! Invariant: schedulers in equal states remain in equal states after charging packets of equal
-//! length.
+//! lengths.
 
 /// Scheduler whose choices depend only on the lengths of earlier packets.
 ///
@@ -65,11 +65,11 @@ pub trait Causal {
     /// Returns the channel of the next packet (function f in the paper).
     fn current(&self) -> usize;
 
-    /// Counts a packet on the current channel (function g in the paper).
+    /// Charges a packet to the current channel (function g in the paper).
     fn charge(&mut self, length_bytes: u32);
 }
 
-/// Causal scheduler whose rounds allow a queue to skip its turn.
+/// Causal scheduler with rounds, in which a queue may skip its turn.
 pub trait Rounds: Causal {
     /// Passes the turn to the next channel.
     ///

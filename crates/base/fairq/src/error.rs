@@ -66,13 +66,13 @@ pub enum SchedulerError {
         /// Number of channels.
         count: usize,
     },
-    /// A deficit is zero or above the quantum.
+    /// A deficit is zero or exceeds the quantum.
     DeficitOutside {
         /// 0-based channel index.
         channel: usize,
         /// Deficit in bytes.
         deficit_bytes: u32,
-        /// Quantum in bytes in the round of the deficit.
+        /// Quantum in the next packet's round, in bytes.
         quantum_bytes: u32,
     },
     /// The last remaining channel must not be excluded.

@@ -6,8 +6,6 @@
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. Byte shares are unfair if packet
 //! lengths differ between channels.
-//!
-//! New numbers of packets per turn take effect after the turn of the last channel.
 
 use core::num::NonZeroU8;
 
@@ -37,8 +35,8 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all, coming: None })
     }
 
-    /// Creates a scheduler from data rates. The packets per turn are the closest ratio of small
-    /// integers, with at most `slowest_packets_max` for the slowest channel.
+    /// Creates a scheduler from data rates. The packets per turn approximate the ratio of the rates
+    /// by small integers, at most `slowest_packets_max` for the slowest channel.
     pub fn by_rates(
         rates_bytes_per_second: &[u64],
         slowest_packets_max: NonZeroU8,

@@ -40,5 +40,5 @@ pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
 pub use two_level::{Slot, TwoLevelTables};
 pub use virtual_clock::VirtualClock;
 
-/// Maximum number of channels or queues: their bit mask fits a 64-bit word.
+/// Maximum number of channels or queues; their bit mask must fit a 64-bit word.
 pub const CHANNELS_MAX: usize = 64;

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   level 2   queue  3                 the highest level with an eligible queue is served,
-//!   level 1   queues 0, 6, weights     in the order of the level's own arbiter
+//!   level 1   queues 0, 6 (weighted)   in the order of the level's own arbiter
 //!   level 0   queues 2, 5
-//!                                      levels served with yield after 2:   2 2 1 2 2 1 2 2 0   repeated
+//!                                      levels served if `yield_after` is 2: 2 2 1 2 2 1 2 2 0   repeated
 //! ```
 //!
 //! With yielding after `n` packets, a level may be served `n` times while a lower level is eligible;
-//! then the lower levels are served once, by the same rule. Service of a lower level resets the counts
+//! then the same rule chooses one of the lower levels. Service of a lower level resets the counts
 //! of all higher levels. A level that has an eligible queue and `k` levels above it is served at least
 //! once in `2 (n + 1)^k` services.
 //!

@@ -28,7 +28,7 @@ impl<W: FnMut() -> u64> Randomised<W> {
         Ok(scheduler)
     }
 
-    /// The high half of the product of random word and channel count is uniform on `0..count`.
+    /// The high half of `word * count` is uniform on `0..count`.
     fn draw(&mut self) {
         let product = u128::from((self.words)()) * self.count as u128;
         self.current = usize::try_from(product >> 64).expect("below the count");

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, "the closest integer ratio of their
-//! bandwidths"; the limit on the integers is ours.
+//! bandwidths"; the limit on the integers is our addition.
 
 use core::num::NonZeroU8;
 
@@ -17,7 +17,7 @@ const PARTS: u128 = 1_000_000_000;
 /// gets at most `lowest_max`.
 ///
 /// The integers minimise the largest relative error of any rate; among equal errors, the smallest
-/// integers are returned. Halves round up.
+/// integers win. Fractions are rounded to nearest, halves up.
 pub(crate) fn closest<const CAPACITY: usize>(
     rates: &[u64],
     lowest_max: NonZeroU8,

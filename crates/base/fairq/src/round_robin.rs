@@ -1,11 +1,11 @@
-//! Demand-slotted round robin: contenders without demand take no slot.
+//! Demand-slotted round robin: contenders without demand get no slot.
 //!
 //! ```text
 //!   last winner 1      demand: 0, 1, 3      search order 2, 3, 0, 1      winner 3
 //! ```
 //!
-//! Source: Flich et al. 2001, section IV-A; Kwan et al. 1996, section 3.1; for the case that all
-//! contenders have demand, Adiseshu, Parulkar and Varghese 1996, section 3.1.
+//! Source: Flich et al. 2001, section IV-A; Kwan et al. 1996, section 3.1; for demand from all
+//! contenders, Adiseshu, Parulkar and Varghese 1996, section 3.1.
 
 use crate::error::check_count;
 use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};

@@ -1,21 +1,20 @@
-//! Surplus round robin: a quantum of bytes per turn. The last packet of a turn may overdraw it; the
-//! next round pays the debt back.
+//! Surplus round robin: the last packet of a turn may overdraw the turn's quantum of bytes; the
+//! excess is deducted from the next quantum.
 //!
 //! ```text
-//!   quantum 500        round 1            round 2                  number of the next packet
-//!   channel 0          550 ->  -50        450: 200, 400 -> -150    (round, deficit), the
-//!   channel 1          200, 400 -> -100   400: 400 -> 0            deficit in 1..=quantum
+//!   quantum 500    bytes available: packet lengths -> bytes left
+//!   channel 0      round 1   500: 550      -> -50      round 2   450: 200, 400 -> -150
+//!   channel 1      round 1   500: 200, 400 -> -100     round 2   400: 400      -> 0
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5. Unlike in the paper, the
-//! deficit always includes the next quantum, so the next packet's number is the channel's complete
-//! state. After `s` bytes at a constant quantum `q`, the number is `(floor(s / q) + 1, q - s mod q)`.
+//! deficit always includes the next quantum, so the next packet's number (round, deficit) is the
+//! channel's complete state. After `s` bytes at a constant quantum `q`, it is
+//! `(floor(s / q) + 1, q - s mod q)`.
 //!
 //! A receiver sets the state of a channel from markers ([`set_standing`]). A channel ahead of the
 //! current round is skipped until the round reaches it; if all channels are ahead, the round jumps
-//! forward to the earliest channel. A channel behind the round is served until it has caught up.
-//!
-//! A new quantum applies to one channel from a given round on; a quantum of 0 excludes the channel.
+//! forward to the earliest channel's. A channel behind the round is served until it has caught up.
 //!
 //! Invariants: after `k` rounds, a channel has sent at least `k` quanta and exceeds them by less
 //! than one maximum-length packet (theorem 3.2 allows a deviation of one such packet and two quanta

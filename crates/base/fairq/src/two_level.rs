@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   queue 15  precedes both tables
-//!   high   0:4 1:2        each slot in turn sends packets of its queue until its weight, in units of
-//!   low    2:1 3:8 2:1    64 bytes, is used up
+//!   high   0:4 1:2        slots (queue:weight): each in turn sends packets of its queue until its
+//!   low    2:1 3:8 2:1    weight, in units of 64 bytes, is used up
 //!   limit 2: 2 x 4,096 bytes of high-priority packets, then one low-priority packet, and so on
 //! ```
 //!
@@ -156,7 +156,7 @@ impl Turns {
         Ok(turns)
     }
 
-    /// Serves a queue; at least one eligible queue must have a weight.
+    /// Serves a queue; at least one eligible queue must have a weight above 0.
     fn serve(&mut self, eligible: u64, units: impl Fn(usize) -> i64) -> usize {
         let can_send = |slot: Slot| eligible >> slot.queue & 1 == 1;
         if self.left_units <= 0 || !can_send(self.slots[self.current]) {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     /// The limit is 64 units. Packets of 2,048 bytes cost 32 units and packets of 2,049 bytes cost
-    /// 33 units: two are sent in either case. Of packets with 1,024 bytes (16 units), four are
+    /// 33 units: two are sent in either case. Four packets of 1,024 bytes (16 units) are
     /// sent.
     #[test]
     fn high_priority_yields_at_its_limit() {

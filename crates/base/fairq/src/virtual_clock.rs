@@ -2,7 +2,7 @@
 //! packet with the smallest stamp is served first.
 //!
 //! ```text
-//!   stamp = max(arrival, stamp of the packet before it) + length / rate
+//!   stamp = max(arrival, stamp of the previous packet) + length / rate
 //! ```
 //!
 //! Source: Zhang, "VirtualClock: a new traffic control algorithm for packet switching networks",

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   round       3      4      5      6      7      8
-//!   in, 1500    1500   1500   1500   3000   3000   0      changes: 3000 from 6, 0 from 8
-//!                             in                   out
+//!   quantum     1500   1500   1500   3000   3000   0 (excluded)
+//!   changes:    3000 from round 6 on, 0 from round 8 on
 //! ```
 //!
 //! Quantum changes and excluded channels are our extensions of the paper.
 //!
 //! Invariants: the deficit ranges from 1 to the quantum, and is 0 while the channel is excluded; an
-//! announced change applies to a round after the next packet's.
+//! announced change takes effect after the next packet's round.
 
 use crate::{Number, Round};
 
@@ -45,7 +45,7 @@ impl Standing {
         Self::beginning(round, 0)
     }
 
-    /// Returns whether the channel is not excluded.
+    /// Returns whether the channel is active (not excluded).
     pub const fn is_in(&self) -> bool {
         self.quantum_bytes != 0
     }
