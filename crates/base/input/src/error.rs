@@ -100,7 +100,7 @@ impl InputError {
         })
     }
 
-    /// Adds further faults of the same source; `unnamed` is the number of faults not listed.
+    /// Adds further faults in the same source; `unnamed` is the number of unlisted faults.
     #[must_use]
     pub fn with_others(mut self, others: Vec<Self>, unnamed: usize) -> Self {
         self.0.others = others;

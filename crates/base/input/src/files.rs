@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// File that a scenario names.
+/// Input file of a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileRead {
     /// Key that holds the path, such as `topology.file`.

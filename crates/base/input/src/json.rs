@@ -5,7 +5,7 @@ use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Tree, Value};
 use serde_json::Value as Json;
 
-/// Maximum nesting depth, above that of any scenario, to protect the stack.
+/// Maximum nesting depth, which protects the stack; scenarios nest less deeply.
 pub(crate) const DEPTH_MAX: usize = 64;
 
 impl Tree {

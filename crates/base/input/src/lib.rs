@@ -4,12 +4,12 @@
 //! scenario.toml ────────parse─────► Tree ──read──► T: Deserialize
 //! --set path=text ───────set──────►  │               │ refused by serde
 //! values from Python ──set_value──►  │               ▼
-//! a name that does not exist ──origin(path)──► InputError: where, what, expected, nearest
+//! a name that does not exist ──origin(path)──► InputError: position, message, expected, nearest
 //! ```
 //!
-//! A [`Tree`] holds the written values and the [`Origin`] of each key and value; serde reads typed
-//! values from it. Enums are externally tagged: a table with the variant name as its only key, or a
-//! bare name for a variant with default parameters.
+//! A [`Tree`] holds the values as written and the [`Origin`] of each key and value; serde reads
+//! typed values from it. Enums are externally tagged: a table with the variant name as its only
+//! key, or a bare name for a variant with default parameters.
 //!
 //! Sources: TOML v1.1 (toml.io) without dates; the serde data model (serde.rs).
 //!

@@ -1,5 +1,5 @@
-//! Names of earlier versions. Scenarios that use them are refused with a message that gives the
-//! current names.
+//! Names used by earlier versions. Scenarios with old names are refused with a message that gives
+//! the current names.
 
 use crate::path::{self, Step};
 use crate::{Data, InputError, Tree, Value};

@@ -6,12 +6,12 @@
 //! traffic.bulk.load = 0.4    a key of the entry with `name = "bulk"`
 //! routing.algorithm = up-down
 //! routing.algorithm.up-down.root = 3    also if the file has only the bare name
-//! traffic.0.length.fixed = 512 B        also if the file has another alternative, now replaced
+//! traffic.0.length.fixed = 512 B        also if the file has another alternative, which is replaced
 //! ```
 //!
 //! Missing tables and lists on the path are created. Of several successive overrides of a key, the
 //! last one applies. Simultaneous overrides, such as those of sweep axes, must not select different
-//! alternatives for one key. Invariant: a failed override leaves the tree unchanged.
+//! alternatives for the same key. Invariant: a failed override leaves the tree unchanged.
 
 use crate::convert::Places;
 use crate::fault::Fault;
@@ -36,7 +36,7 @@ impl Tree {
         self.set_values([(path, value)])
     }
 
-    /// Sets several values together; a value must not replace an alternative set by another.
+    /// Sets several values at once; they must not select different alternatives for the same key.
     pub(crate) fn set_values<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, &'a serde_json::Value)>,
@@ -48,8 +48,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the dotted path with list entries given by index. Steps that do not exist in the
-    /// tree remain unchanged.
+    /// Returns the dotted path with names of list entries replaced by indices. Steps that do not
+    /// exist in the tree remain unchanged.
     pub fn placed(&self, path: &str) -> Result<String, InputError> {
         let origin = Origin::whole(words::clip(path.trim(), 80));
         let mut steps = steps_of(path, &origin)?;

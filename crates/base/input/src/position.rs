@@ -68,8 +68,7 @@ mod tests {
         assert_eq!(positions.at(5), (1, 6));
         assert_eq!(positions.at(6), (2, 1));
         assert_eq!(positions.at(8), (2, 2));
-        // In the line before the comment: 5 characters, 1,000 characters, the closing quote and a
-        // space.
+        // The comment follows 5 characters, 1,000 characters, the closing quote and a space.
         assert_eq!(positions.at(text.find('#').unwrap()), (2, 5 + 1_000 + 2 + 1));
         assert_eq!(positions.at(text.len()), (3, 1));
         assert_eq!(positions.at(text.len() + 9), (3, 1));

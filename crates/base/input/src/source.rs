@@ -51,8 +51,8 @@ impl Change {
     }
 }
 
-/// Overrides applied in order, the seed last. Of several texts for a key, the last one applies;
-/// consecutive values are set together and must not contradict one another.
+/// Overrides applied in order, the seed last. The last [`Change::Text`] for a key applies;
+/// consecutive [`Change::Value`]s are set together and must not contradict one another.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// Changes in order of application.
@@ -88,7 +88,7 @@ pub struct Source<S> {
     pub tree: Tree,
     /// Typed scenario.
     pub scenario: S,
-    /// Base folder of relative paths.
+    /// Base folder for relative paths.
     pub folder: PathBuf,
     /// Hexadecimal SHA-256 of the file or text before overrides.
     pub digest: String,

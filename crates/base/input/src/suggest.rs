@@ -4,10 +4,10 @@ use strsim::damerau_levenshtein;
 
 /// Returns the known name closest to `found`, or `None` if none is similar.
 ///
-/// Case is ignored, and `-` equals `_`. Names are similar if at most one character in three must be
-/// inserted, deleted, replaced or swapped with its neighbour (Damerau-Levenshtein distance), or if
-/// one name starts with the other and has at least three characters. Among equally close names, the
-/// first is returned.
+/// Case is ignored, and `-` and `_` are equal. Names are similar if at most one character in three
+/// must be inserted, deleted, replaced or swapped with its neighbour (Damerau-Levenshtein
+/// distance), or if one name starts with the other and has at least three characters. Among equally
+/// close names, the first is returned.
 pub fn nearest<'a, S>(found: &str, known: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
 where
     S: AsRef<str> + ?Sized + 'a,

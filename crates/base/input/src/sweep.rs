@@ -1,6 +1,6 @@
 //! Sweep files: a base scenario and the keys to vary.
 //!
-//! Invariant: an axis uses exactly one form of variation.
+//! Invariant: each axis has exactly one of `key`, `keys`, `zip` and `choices`.
 
 use crate::{InputError, Tree, format};
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
@@ -55,7 +55,7 @@ pub struct SweepAxis {
     /// Keys and factors: each key is set to the axis value times its factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Keyed<Number>>,
-    /// Keys that vary in step, each with a separate list or range of values.
+    /// Keys that vary in lockstep, each with its own list or range of values.
     #[serde(skip_serializing_if = "Option::is_none")]
     zip: Option<Keyed<Values>>,
     /// Named alternatives, each with changes by dotted path.

@@ -12,7 +12,7 @@ use crate::{InputError, Origin, words};
 use toml::Spanned;
 use toml::de::{DeTable, Error};
 
-/// Maximum length in characters of the excerpt of a long line, and of the part before the error.
+/// Maximum lengths, in characters, of the excerpt of a long line and of its part before the error.
 const EXCERPT_CHARACTERS: usize = 72;
 const EXCERPT_CHARACTERS_BEFORE: usize = 40;
 

@@ -5,7 +5,7 @@
 //! load = 0.4
 //! ```
 //!
-//! Invariant: the keys of a table are unique and in text order.
+//! Invariant: the keys of a table are unique and in source order.
 
 use crate::convert::Places;
 use crate::error::InputError;

@@ -58,7 +58,7 @@ pub enum Data {
     Bool(bool),
 }
 
-/// Keys and values in text order.
+/// Keys and values in source order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Table {
     /// Entries with unique names.
@@ -66,8 +66,7 @@ pub struct Table {
     pub(crate) overridden: Overridden,
 }
 
-/// Indices of the table entries that the most recent overrides set, including replaced
-/// alternatives.
+/// Indices of the table entries set by the most recent overrides.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
     round: u32,
