@@ -48,8 +48,8 @@ impl ByteTime {
         Span::from_ps(parts)
     }
 
-    /// Returns the number of bytes whose transmission starts before the end of `span`. Byte `k`,
-    /// from 0, starts at `self.of(k)`.
+    /// Returns the number of bytes whose transmission starts before the end of `span`. Byte `k`
+    /// (0-based) starts at `self.of(k)`.
     pub fn started(self, span: Span) -> u64 {
         if span == Span::ZERO {
             return 0;

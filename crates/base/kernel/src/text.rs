@@ -21,8 +21,8 @@ pub struct QuantityError {
 struct Kind {
     name: &'static str,
     example: &'static str,
-    /// Units as (name, numerator, denominator) of their size in base units; output units come
-    /// first, in descending order.
+    /// Units as (name, numerator, denominator), where the fraction is the size in base units;
+    /// output units come first, in descending order.
     units: &'static [(&'static str, u64, u64)],
     spellings: &'static [(&'static str, &'static str)],
     hint: &'static str,

@@ -1,12 +1,12 @@
 //! Timing wheel: the event queue for runs of millions of events.
 //!
 //! ```text
-//!   time >> shift    current │ next slots, a ring of 4,096 with a bit each │ far
-//!                    sorted  │ unsorted lists                                │ a heap
+//!   time >> shift    current │ next slots: ring of 4,096 and occupancy bits │ far
+//!                    sorted  │ unsorted lists                                 │ heap
 //! ```
 //!
-//! The slot width depends only on event counts. Events are removed in the order of
-//! [`crate::EventQueue`] (Varghese and Lauck, IEEE/ACM ToN 5(6), 1997).
+//! Source: Varghese and Lauck, IEEE/ACM ToN 5(6), 1997. The slot width depends only on event
+//! counts. Events are removed in the same order as from [`crate::EventQueue`].
 //!
 //! Invariant: no event is scheduled earlier than the last removed event.
 

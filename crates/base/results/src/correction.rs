@@ -3,12 +3,12 @@
 //! ```text
 //!   sections       |  1  |  2  |  3  | ... |  k  |     a message that crosses a boundary is missing
 //!   residuals        -2    +3    -1    ...   +1        in one section and counted in the next
-//!   sums up to     0    -2    +1     0     -1    0     random walk for independent sections, else bounded
+//!   cumulative     0    -2    +1     0     -1    0     random walk if sections are independent, else bounded
 //! ```
 //!
 //! The residual `y_i` is the sum of section `i` minus the sum expected from the overall mean.
 
-/// Threshold of `U²`; 0.1 % of independent residual series lie below it.
+/// Threshold of Watson's `U²`; for independent residuals, `U²` is below it in 0.1 % of series.
 const EDGES_ALONE: f64 = 0.0142;
 /// Squared standard error caused by section edges, divided by the variance of the cumulative
 /// residuals.
@@ -57,8 +57,8 @@ fn skewness(residuals: &[f64]) -> f64 {
 ///   P(U² < u) = sqrt(2 / (pi u)) sum over odd m of exp(-m^2 / (8 u))
 /// ```
 ///
-/// With edges alone, the cumulative residuals stay bounded and `U²` is about `1 / 2k`, which is
-/// detected for `k` >= 45.
+/// With edge effects alone, the cumulative residuals stay bounded and `U²` is about `1 / 2k`, which
+/// is detected for `k` >= 45.
 ///
 /// The error of the ratio then comes from the first and the last boundary alone. The message count
 /// of a sender with a constant period deviates from its mean by a sawtooth with a variance of 1/12
@@ -113,8 +113,8 @@ mod tests {
 
     const SERIES: usize = 4_000;
 
-    /// Returns the percentages of 64-section series whose corrected and Student's 95 % intervals
-    /// contain `mean`.
+    /// Returns the percentages of series whose 95 % interval contains `mean`, with the corrections
+    /// and without.
     fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
         let mut held = [0_u32; 2];
         for _ in 0..SERIES {
@@ -160,7 +160,7 @@ mod tests {
     fn interval_without_skewness_uses_student_t() {
         assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
         assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
-        // The skewness is about 3/2 e, so `b` lies below and above `SKEWNESS_SMALL`.
+        // The skewness is about 3/2 e, so the values of `b` lie on both sides of `SKEWNESS_SMALL`.
         let small = |e: f64| [-1.0, 1.0 + e, -e].repeat(10);
         for e in [1e-4, 1e-3, 3e-3] {
             let b = skewness(&small(e)) / 6.0 / 30.0_f64.sqrt();

@@ -78,8 +78,8 @@ impl Estimate {
         Some(Self { mean, half_width })
     }
 
-    /// Estimates `of(sums)`, a function of one sum per party, with the jackknife interval. `sums`
-    /// returns all parties' sums over a range of sections; sums must not be negative.
+    /// Estimates `of(sums)`, a function of several sums such as the bytes of each flow, with the
+    /// jackknife interval. `sums` returns the sums over a range of sections; none may be negative.
     pub fn by_jackknife(
         sections: usize,
         sums: impl Fn(Range<usize>) -> Vec<f64>,
@@ -87,7 +87,7 @@ impl Estimate {
     ) -> Option<Self> {
         let whole = sums(0..sections);
         let mean = of(&whole)?;
-        // Holds the sums of only one batch at a time, since there may be many parties.
+        // Holds the sums of only one batch at a time, because a batch may have many sums.
         let without = |batch: Range<usize>| {
             let own = sums(batch);
             own.iter().any(|sum| *sum > 0.0).then(|| {

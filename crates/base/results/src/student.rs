@@ -30,8 +30,8 @@ pub fn student_t(degrees: u32) -> f64 {
     }
 }
 
-/// Returns the value that Student's t exceeds with probability `chance`, below 1/2. Infinite for
-/// zero degrees of freedom.
+/// Returns the value that Student's t exceeds with probability `chance` (below 1/2). Infinite
+/// for zero degrees of freedom.
 ///
 /// Above a thousand degrees of freedom, the value for a thousand is used, which is less than 1 %
 /// larger. With one degree of freedom, cancellation in the arcsine causes a relative error of 3e-6

@@ -63,7 +63,7 @@ pub struct Column {
     pub unit: String,
     /// Meaning of the values, for users.
     pub meaning: String,
-    /// Values of all rows. A row with a missing integer or text holds 0 or the first distinct text.
+    /// Values of all rows. A missing integer is 0, a missing text the first distinct text.
     pub data: ColumnData,
     /// Indices of rows with a missing integer or text.
     pub missing: Vec<usize>,
@@ -139,7 +139,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, ""), meaning, data)
     }
 
-    /// Adds a text column, with any number of distinct texts.
+    /// Adds a text column; the distinct texts are collected from the rows.
     pub fn texts(
         self,
         name: &'static str,
@@ -202,7 +202,7 @@ fn value_of(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("our own types serialize")
 }
 
-/// Converts a field's doc comment to a meaning: one line without initial capital and full stop.
+/// Converts a field's doc comment to a meaning: one line without initial capital or full stop.
 fn meaning_of(field: &Value) -> String {
     let description =
         field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
