@@ -91,7 +91,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     }
 }
 
-/// Returns the number of data flits sent by switches, not by hosts.
+/// Returns the number of data flits sent by switches.
 fn flit_hops(run: &Run) -> u64 {
     let plan = &run.compiled().plan;
     let counts = run.channel_counts();

@@ -57,8 +57,8 @@ impl Cluster {
         Self { fabric: Arc::clone(fabric), inner }
     }
 
-    /// Runs `work` interruptibly with the fabric, its compute nodes and the forwarding: `routes`,
-    /// or adaptive switches if `None`.
+    /// Runs `work`, interruptibly, on the fabric, its compute nodes and `routes` (adaptive switches
+    /// if `None`).
     fn with_forwarding<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Fabrics: generated, read, written and described.
+//! Fabrics: generation, reading, writing and description.
 
 use gingham_input::Tree;
 use gingham_lab::load_fabric;

@@ -1,4 +1,4 @@
-//! Findings as Python tuples.
+//! Conversion of findings to Python tuples.
 
 use gingham_topology::{Finding, Severity};
 

@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString, PyTu
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-/// Maximum nesting depth, above that of our own values.
+/// Maximum nesting depth; our own values nest less deeply.
 const DEPTH_MAX: usize = 64;
 
 pub(crate) fn to_python<'py>(

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::error;
 
 type Scheduler = SurplusRoundRobin<{ gingham_fairq::CHANNELS_MAX }>;
-/// Queue or channel index, and the round and deficit before the packet.
+/// Queue or channel index, and the round and deficit before the packet is sent.
 type Turn = (usize, u32, u32);
 
 /// Returns the turn of each packet when one queue is striped over channels.
@@ -39,7 +39,7 @@ pub(crate) fn serve_queues(
     Ok(turns)
 }
 
-/// Packets may be longer than a quantum and use up several rounds, so their length is not limited.
+/// Creates a scheduler without a limit on packet lengths; long packets use up several rounds.
 fn scheduler(py: Python<'_>, quanta: &[u32]) -> PyResult<Scheduler> {
     let longest = quanta.iter().copied().min().unwrap_or(1);
     Scheduler::new(longest, quanta).map_err(|refused| error::refusal(py, refused))

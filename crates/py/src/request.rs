@@ -1,8 +1,8 @@
 //! Routing requests.
 //!
 //! ```text
-//!   algorithm, form ─► routes ─┬─► used as computed                                       ┐
-//!   adaptive ──────────────────┴─► tables for adaptive routing, with escape lanes     ┴► proof
+//!   algorithm, form ─► routes ─┬─► used as computed                                ─┐
+//!   adaptive ──────────────────┴─► tables for adaptive routing, with escape lanes  ─┴► proof
 //! ```
 
 use gingham_input::Tree;

@@ -23,7 +23,7 @@ pub(crate) struct Routes {
     pub(crate) findings: Vec<(String, Finding)>,
 }
 
-/// Origin of the routes; management packets to switches also follow it.
+/// Origin of the routes, which also determines the forwarding entries for switch LIDs.
 #[derive(Debug)]
 pub(crate) enum Decided {
     ByAlgorithm(Algorithm),

@@ -1,4 +1,4 @@
-//! Scenarios of both laboratories. Python classes cannot be generic, so a macro generates each
+//! Fabric and striping scenarios. Python classes cannot be generic, so a macro generates each
 //! class.
 
 use gingham_input::{Change, InputError, Overrides, Source};
@@ -33,8 +33,8 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::parse(name, text, Path::new(folder), &none))
             }
 
-            /// Returns the scenario with changes at dotted paths, in the order `first`, `settings`,
-            /// `values`, `seed`.
+            /// Returns the scenario with changes at dotted paths applied in the order `first`,
+            /// `settings`, `values`, `seed`.
             #[pyo3(signature = (*, first=None, settings=Vec::new(), values=None, seed=None))]
             fn changed(
                 &self,

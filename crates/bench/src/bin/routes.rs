@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `any` | with in-transit hosts, over all shortest paths |
 //! | `fewest` | with in-transit hosts, over those shortest paths with the fewest in-transit hosts |
-//! | `simple` | simple routes |
+//! | `simple` | those of the `simple-routes` algorithm |
 
 use gingham_bench::timed;
 use gingham_topology::generate::{Generator, Irregular};
