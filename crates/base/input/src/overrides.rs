@@ -5,8 +5,8 @@
 //! traffic.1      = {…}      a second entry, if the list has one entry
 //! traffic.bulk.load = 0.4    a key of the entry with `name = "bulk"`
 //! routing.algorithm = up-down
-//! routing.algorithm.up-down.root = 3    also if the file has only the bare name
-//! traffic.0.length.fixed = 512 B        also if the file has another alternative, which is replaced
+//! routing.algorithm.up-down.root = 3    even if the file has only the bare name
+//! traffic.0.length.fixed = 512 B        even if the file has another alternative, which is replaced
 //! ```
 //!
 //! Missing tables and lists on the path are created. Of several successive overrides of a key, the

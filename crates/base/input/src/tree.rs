@@ -77,8 +77,8 @@ impl Tree {
 }
 
 impl InputError {
-    /// Creates an error about the value at a dotted path, positioned at its deepest existing
-    /// ancestor.
+    /// Creates an error about the value at a dotted path, positioned there or at its nearest
+    /// existing ancestor.
     pub fn at(tree: &Tree, path: &str, message: impl fmt::Display) -> Self {
         let steps = path::parse(path).unwrap_or_default();
         Self::new(tree.nearest_origin(&steps), message.to_string()).keyed(path::show(&steps), true)
