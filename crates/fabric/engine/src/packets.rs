@@ -4,7 +4,7 @@
 //!              start ──────────── ready ──── start on the next channel
 //!   channel    busy until e        │
 //!   buffer     space taken         ├─ output idle and space known: at once
-//!   credits    returned later      ├─ output busy: at its end, by a scheduled event
+//!   credits    returned later      ├─ output busy: when it becomes idle, by a scheduled event
 //!                                  └─ no space: when credits arrive, by a scheduled event
 //! ```
 //!

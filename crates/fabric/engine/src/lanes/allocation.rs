@@ -1,12 +1,12 @@
 //! Stages 2 and 3: routing and virtual-channel (VC) allocation.
 //!
 //! ```text
-//!   head arrives at h ── routing ──► request at h + 1 + R ──► grant by the output ──► may cross next tick
+//!   head arrives at h ─ routing, R cycles ─► request at h + 1 + R ─► grant by output ─► may cross next tick
 //! ```
 //!
 //! An output allocates lanes after each change: a new request, a released lane, or a credit that a
-//! grant needs. It grants the first head that a free lane suits, and the first suitable lane, both
-//! by round robin. Outputs are independent because a head requests only one output.
+//! grant needs. Round robin selects both a head that can use a free lane and the lane that is
+//! granted. Outputs are independent because a head requests only one output.
 //!
 //! A worm enters the queue of the next input lane when it is granted that lane, so worms leave an
 //! output lane in grant order.
@@ -196,14 +196,14 @@ impl Network {
 //
 // ```text
 //   output 4   lane 0   held by input 1, lane 2, which can send    ┐
-//              lane 1   held by input 3, lane 2, whose flit has not arrived
-//              lane 2   held by input 3, lane 0, which can send    ┴► arbiter ─► lane 2: input 3, lane 0 is granted
+//              lane 1   held by input 3, lane 2, still without a flit
+//              lane 2   held by input 3, lane 0, which can send    ┴► arbiter ─► lane 2: input 3, lane 0
 // ```
 //
 // An arbiter is updated only when the input accepts its grant. With packet-level arbitration, an
 // output keeps its lane until a tail has crossed.
 //
-// Source: Yum et al. 2002, section 3.3, for the arbitrated resources; the allocator is ours
+// Source: Yum et al. 2002, section 3.3, for the arbitrated resources; the allocator is our own
 // (`docs/concepts/timing.md`).
 
 #[derive(Clone, Debug)]
@@ -361,8 +361,8 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
 // Adaptive routing: heads select among several outputs ([`gingham_net::Select`]).
 //
 // ```text
-//   head arrives at h ── routing ──► from h + 1 + R on, each tick: withdraw, select a grantable output, request it
-//                                                                     └► granted: done
+//   head arrives at h ─ routing, R cycles ─► in each tick from h + 1 + R on, until a lane is granted:
+//                                            withdraw the request, select a grantable output, request it
 // ```
 //
 // The selection depends on every released lane and every credit, so all waiting heads select again

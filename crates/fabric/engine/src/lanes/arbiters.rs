@@ -59,8 +59,8 @@ impl Arbiters {
         arrival.map_or(0, |tick| tick * self.cycle_ps)
     }
 
-    /// Describes a packet of `flits` flits that arrived at `arrival_ps`, or one of its flits, to an
-    /// arbiter.
+    /// Returns the arbiter's view of a packet, or of one of its flits, that arrived at
+    /// `arrival_ps`.
     pub(crate) fn head(&self, flits: u32, arrival_ps: u64) -> Head {
         let flits = if self.are_by_packet { flits } else { 1 };
         Head { length_bytes: flits * self.flit_bytes, arrival_ps }

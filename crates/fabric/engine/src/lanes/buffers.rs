@@ -93,7 +93,7 @@ impl Buffers {
         self.queues.pop(lane);
     }
 
-    /// Removes the first worm after its tail has left. Returns whether the buffer already contains
+    /// Removes the first worm, whose tail has left. Returns whether the buffer already contains
     /// flits of the next worm.
     #[inline]
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {

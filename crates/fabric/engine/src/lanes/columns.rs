@@ -13,7 +13,7 @@
 //! switches that belong to switch ports; [`View`](crate::lanes::view::View) presents columns as
 //! ports.
 //!
-//! Each stage processes 64 switches at once, and executes a few more instructions for each flit and
+//! In addition to operations on whole words, each stage executes a few instructions per flit and
 //! head. Stages are compiled for several instruction sets; `Table::arch` selects one at run time.
 //!
 //! Invariants: those of `column` and `group`; every flit moves in the same tick as under the

@@ -2,16 +2,16 @@
 //! Stage 5: link traversal.
 //!
 //! ```text
-//!   input port 0   lanes 1, 3 ─► outputs 2, 4        output 4 grants one of its input ports, round robin;
-//!   input port 1   lane 0     ─► output 4            input 0 serves one lane of those granted; repeated until
-//!   input port 3   lane 2     ─► output 0            no more can be matched
+//!   input port 0   lanes 1, 3 ─► outputs 2, 4        output 4 grants one input port by round robin;
+//!   input port 1   lane 0     ─► output 4            input 0 accepts one granted lane; this is repeated
+//!   input port 3   lane 2     ─► output 0            until no more ports can be matched
 //! ```
 //!
 //! The allocator is separable, output-first and iterative. The pointer of an output moves when the
 //! output is matched, in any iteration. Usually no two input ports request the same output, and all
 //! requests are granted.
 //!
-//! Source: Yum et al. 2002, section 3.1; the allocator is ours (`docs/concepts/timing.md`).
+//! Source: Yum et al. 2002, section 3.1; the allocator is our own (`docs/concepts/timing.md`).
 
 use crate::lanes::buffers::Ends;
 use crate::lanes::context::Context;
@@ -294,7 +294,7 @@ fn first_from(inputs: u64, pointer: u16) -> usize {
 //
 // ```text
 //   output lanes   filled    1 1 0 1 ┐
-//                  credited  0 1 1 1 ┴► round robin ─► a flit leaves, using a credit ─► input lane of the peer
+//                  credited  0 1 1 1 ┴► round robin ─► a flit leaves, using a credit ─► peer's input lane
 // ```
 //
 // On a channel into a host, only the first and last flits of a worm need processing.

@@ -36,7 +36,7 @@ pub(crate) struct Hosts {
     first_port: usize,
     ports: Vec<Host>,
     arbiters: Arbiters,
-    /// Whether arbiters are the default, no adapter delays packets, and one credit suffices to
+    /// Whether all arbiters are the default, no adapter delays packets, and one credit suffices to
     /// start a packet.
     is_plain: bool,
     may_hold_back: bool,
@@ -64,7 +64,7 @@ struct Host {
 #[derive(Clone, Copy, Debug)]
 struct Group {
     lanes: u16,
-    /// Bit set of lanes with a packet of the group in progress.
+    /// Bit set of lanes on which a packet of the group is in progress.
     middle: u16,
 }
 
@@ -129,7 +129,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the channels to check for full buffers now, for injection throttling.
+    /// Returns the channels whose full buffers must be counted now, for injection throttling.
     pub(crate) fn take_gather(&mut self) -> Option<&[ChannelId]> {
         std::mem::take(&mut self.is_to_gather).then_some(&self.gathered)
     }
@@ -512,7 +512,8 @@ impl Hosts {
         self.host(port).groups[group].lanes
     }
 
-    /// Returns the number of credits needed to start a packet; 0 if any credit is enough.
+    /// Returns the number of credits needed to start a packet; 0 if the first flit's credit is
+    /// enough.
     pub(crate) fn credits_to_begin(&self, lane: usize, flits: u32, context: &Context) -> u32 {
         let lane = u8::try_from(lane).expect("lanes are few");
         let is_by_packet = self.arbiters.are_by_packet;

@@ -1,6 +1,6 @@
 //! In-transit hosts, which eject and re-inject packets flit by flit.
 //!
-//! A host that accepts every flit has no lane buffers: its flits are counted by packet on arrival.
+//! A host that accepts every flit has no lane buffers: its flits are counted per packet on arrival.
 //! A host that stops its senders reads its lane buffers at the beginning of a tick, before its
 //! outgoing link takes a flit.
 //!

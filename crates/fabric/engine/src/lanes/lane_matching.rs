@@ -2,8 +2,8 @@
 //! heads that request the output.
 //!
 //! ```text
-//!   free lane ── grants ──► the first head, round robin, that could take it
-//!   head      ── accepts ─► the first lane, round robin, of those that granted it      n times
+//!   free lane ── grants ──► the first head, by round robin, that could take the lane
+//!   head      ── accepts ─► the first lane, by round robin, that granted the head      (n iterations)
 //! ```
 //!
 //! Pointers move only for matches of the first iteration. Outputs are matched independently because

@@ -6,14 +6,14 @@
 //! ```
 //!
 //! A port represents one end of a cable: the input lanes of its incoming channel, and the output
-//! lanes of its outgoing channel. Within a switch, lanes are numbered from the first port on, in 16
-//! bits.
+//! lanes of its outgoing channel. Lane numbers within a switch start at its first port and fit into
+//! 16 bits.
 
 use gingham_net::Plan;
 use gingham_topology::{ChannelId, Fabric, NodeId};
 
-/// Binary logarithm of the number of lanes reserved per port. A constant for the maximum avoids a
-/// lookup; unused lanes are never touched.
+/// Binary logarithm of the number of lanes reserved per port. Reserving the maximum for every port
+/// avoids a lookup; unused lanes are never accessed.
 pub(crate) const SHIFT: u32 = 4;
 
 pub(crate) const LANES: usize = 1 << SHIFT;

@@ -5,8 +5,8 @@ use crate::lanes::switches::SwitchPort;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// All ports of the switch of each port, as bits of one word, for switches with at most 64
-    /// ports.
+    /// For each port of a switch with at most 64 ports, all ports of the switch as bits of one
+    /// word.
     pub(crate) switches: Vec<u64>,
     /// Outputs that the lanes of each input port can reach, in switches with at most 64 ports.
     pub(crate) requested: Vec<u64>,

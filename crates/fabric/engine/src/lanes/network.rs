@@ -307,8 +307,8 @@ impl Network {
         }
     }
 
-    /// Returns whether only a lack of credits keeps a packet of `flits` flits from being granted
-    /// one of `lanes`.
+    /// Returns whether a packet of `flits` flits could be granted one of `lanes` if there were more
+    /// credits.
     fn is_short(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> bool {
         let free = lanes & !self.links.port(port).held;
         lanes_of(free).any(|lane| self.links.is_released(port, lane))
@@ -355,8 +355,8 @@ impl Network {
 // several crossbar ports.
 //
 // ```text
-//   port p   input 0 ◄ lanes 0 2 4 ...  input p s      ┐ propose    an output keeps the nearest to its
-//            input 1 ◄ lanes 1 3 5 ...  input p s + 1  ┴─────────►  pointer; the allocator may iterate
+//   port p   input 0 ◄ lanes 0 2 4 ...  input p s      ┐ propose    an output accepts the input nearest to
+//            input 1 ◄ lanes 1 3 5 ...  input p s + 1  ┴─────────►  its pointer; the allocator may iterate
 // ```
 //
 // Crossbar ports are numbered within a switch, from its first port on.

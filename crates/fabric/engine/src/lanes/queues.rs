@@ -2,7 +2,7 @@
 //! wire, or in the feeding output lane.
 //!
 //! ```text
-//!   lane 0   first 4   others ──► [ 9 . . . ]          a ring for the others, moved to a larger one when full
+//!   lane 0   first 4   others ──► [ 9 . . . ]          a ring for the others, enlarged when full
 //!   lane 1   first 7   others     none yet
 //! ```
 //!

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Ports             port by port, only where something can move; state in links, buffers, switches
-//!   Table (columns)   64 switches at a time, a bit each; state in columns
+//!   Table (columns)   64 switches at a time, one bit per switch; state in columns
 //! ```
 //!
 //! Both steppers agree with the oracle on the tick of every flit.

@@ -4,7 +4,8 @@
 //!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
 //! ```
 //!
-//! Arrival and departure times are known in advance; the fill level changes once they are reached.
+//! Arrival and departure times are known in advance; the fill level changes only when the current
+//! time reaches them.
 
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;

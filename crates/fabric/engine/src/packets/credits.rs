@@ -35,9 +35,9 @@ struct Lane {
     event_ps: u64,
     next: u32,
     last: u32,
-    /// Time from the release of a block until its sender knows that it is free, in ps.
+    /// Time from the release of a block until the credit update reaches its sender, in ps.
     credit_ps: u64,
-    /// Accumulated occupancy, in byte ps, of packets that have started to leave.
+    /// Accumulated occupancy, in byte-ps, of packets that have started to leave.
     occupancy: u128,
 }
 

@@ -320,7 +320,7 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Starts a packet on an idle channel with space for it. Returns the packet's stay in the
+    /// Starts a packet on an idle channel with enough space. Returns the packet's stay in the
     /// previous buffer, and the time when its tail will have left, in ps.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]

@@ -78,7 +78,7 @@ impl Moving {
         self.place = Place::Coming;
     }
 
-    /// Diverts the packet to the current switch: it leaves on `into_end`, the channel to port 0.
+    /// Diverts the packet to port 0 of the current switch; `into_end` is the channel to port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.lanes = self.route.enter(plan, &self.packet, self.input, into_end);
         self.output = into_end;

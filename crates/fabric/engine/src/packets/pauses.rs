@@ -2,9 +2,9 @@
 //! active pauses.
 //!
 //! ```text
-//!   fill 320 B      coming  +64 at 7 us          checked only when a threshold may be passed:
-//!                   going   -64 at 9 us          when a packet raises it near `pause`, and, after a
-//!                                                pause was requested, when a packet has left
+//!   fill 320 B      coming  +64 at 7 us          checked when an arrival may raise the fill above
+//!                   going   -64 at 9 us          `pause` and, while a pause is requested, at each
+//!                                                departure
 //! ```
 //!
 //! Arrival and departure times are known in advance, so future fill levels can be computed.

@@ -1,5 +1,5 @@
-//! Switch rules other than oldest first: other orders, inputs that only one output at a time may
-//! read, and limits on overtaking.
+//! Switch rules beyond the default oldest first: other orders, inputs that only one output at a
+//! time may read, and limits on overtaking.
 
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// Whether packets leave each list in the order of the list.
+    /// Whether packets leave each list in list order.
     pub(crate) are_plain: bool,
     /// Whether a packet start on one output may block or unblock packets for another output.
     pub(crate) couple_outputs: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Rules {
     after: Vec<u16>,
 }
 
-/// Rank of a packet in the switch's order; the packet with the lowest rank goes first.
+/// Rank of a packet in the switch's serving order; the lowest rank goes first.
 type Place = (u64, Age);
 
 #[derive(Clone, Debug, Default)]
@@ -147,7 +147,7 @@ impl Rules {
         candidates
     }
 
-    /// Returns the first readable packet in the switch's order; `None` if the lane must wait for an
+    /// Returns the first readable packet in serving order; `None` if the lane must wait for an
     /// earlier packet or no packet is readable.
     fn candidate(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
@@ -168,8 +168,7 @@ impl Rules {
         awaited.is_none_or(|awaited| place < awaited).then_some(id)
     }
 
-    /// Returns the first packet in the switch's order that is not held back, whether readable or
-    /// not.
+    /// Returns the first packet in serving order that is not held back, even if it is not readable.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let place = |id: &PacketId| order.place(&network.plan, network.packets.get(*id));

@@ -222,8 +222,8 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
 // Output buffers: packets cross to them as soon as there is space, and start from them.
 //
 // ```text
-//   waiting ── crosses at x: the output has space ──► queue of the lane ── starts ──► its space is free at e
-//   the input's space is free once the tail has arrived and the last byte has crossed
+//   waiting ── crosses once the output has space ──► queue of the lane ── starts ──► tail leaves
+//   input space is free once the tail has arrived and crossed; output space is free once the tail has left
 // ```
 //
 // Invariant: only packets in the queue of an output lane and leaving packets occupy its blocks.

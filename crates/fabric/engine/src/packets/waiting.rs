@@ -139,7 +139,7 @@ impl Waiting {
 
     /// Increments the overtaking counts of earlier packets, up to `limit`, and calls `on_limit` for
     /// each packet that reaches the limit. Within a list, earlier packets have been overtaken at
-    /// least as often as later packets, so only a few packets are visited without being counted.
+    /// least as often as later packets, which keeps futile visits rare.
     pub(crate) fn overtake(
         &mut self,
         (output, lane): (ChannelId, u8),

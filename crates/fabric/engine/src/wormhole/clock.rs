@@ -42,7 +42,7 @@ impl Clock {
         self.now = time;
     }
 
-    /// Returns whether no event of the current time is pending, so that its later phases may be
+    /// Returns whether no event is pending for the current time, so that later phases may be
     /// handled at once.
     pub(crate) fn instant_is_over(&mut self) -> bool {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)

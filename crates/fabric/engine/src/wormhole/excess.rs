@@ -40,7 +40,7 @@ impl<F: Iterator<Item = Run>> Race<F> {
             let part =
                 self.behind.map_or(piece.count, |behind| match piece.time.cmp(&behind.time) {
                     std::cmp::Ordering::Less => piece.started_by(behind.time - 1),
-                    // The flits of both sequences, up to the second-to-last flit of the follower's
+                    // Part of the leader's run that starts before the last flit of the follower's
                     // run.
                     _ => piece.started_by(behind.last_start() - 1).max(1),
                 });

@@ -185,7 +185,7 @@ impl Hosts {
     fn tail_left(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         let is_local = self.in_transit.is_empty() || !self.leave_pool(network, channel);
         if is_local && self.wanted.left {
-            // The adapter needs the time that its own packet took to leave.
+            // The adapter measures how long its own packets take to leave.
             let endpoint = self.cable(channel).endpoint;
             let (began, flit) = network.links.last_begin(channel);
             let content = self.sending[endpoint.index()];

@@ -375,7 +375,7 @@ impl Links {
         }
     }
 
-    /// Returns the occupancy up to `time`, in flit ps, of the first `arrived` flits from `sender`.
+    /// Returns the occupancy up to `time`, in flit-ps, of the first `arrived` flits from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latency = i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;

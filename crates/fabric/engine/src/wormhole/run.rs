@@ -43,8 +43,7 @@ impl Run {
     #[inline]
     const fn sum_of_starts(&self, first: u64, end: u64) -> i128 {
         let (time, span) = (self.start_of(first), (end - first - 1) * self.period);
-        // Earliest start time for each flit, plus half the time between the earliest and latest
-        // start.
+        // On average, the flits start midway between the first and last starts.
         let count = (end - first) as i128;
         count * time as i128 + ((count * span as i128) >> 1)
     }
@@ -213,7 +212,7 @@ impl Schedule {
     }
 
     /// Returns the sum of the start times, in ps, of the flits before `number`. `number` must not
-    /// precede the first flit that is still held.
+    /// precede the first flit that is still stored.
     pub(crate) fn sum_before(&self, number: u64) -> i128 {
         match number.cmp(&self.summed) {
             Ordering::Less => self.sum - self.sum_between(number, self.summed),
@@ -228,8 +227,8 @@ impl Schedule {
         behind.filter(|run| run.first < end).map(of_run).sum()
     }
 
-    /// Returns the held flits from `number` on as equally spaced pieces, with `delay` (ps) added to
-    /// every start time.
+    /// Returns the stored flits from `number` on as equally spaced pieces, with `delay` (ps) added
+    /// to every start time.
     pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> Pieces<'_> {
         let held = self.held();
         let skip = held.iter().rposition(|run| run.end() <= number).map_or(0, |last| last + 1);

@@ -106,8 +106,8 @@ fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     ]
 }
 
-/// Selects the column stepper if it saves more instructions for the expected traffic than its fixed
-/// cost per tick.
+/// Selects the column stepper if the instructions that it saves for the expected traffic exceed its
+/// fixed cost per tick.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
     let moves = moves(plan, lanes);
     if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
@@ -126,7 +126,7 @@ fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
 }
 
 /// Returns the expected instructions of the per-port stepper, divided by the expected instructions
-/// of the column stepper; `None` if the run is short or the ratio small.
+/// of the column stepper; `None` if the run is short or the ratio is small.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -141,8 +141,8 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_noted.then_some(factor.round() as u32)
 }
 
-/// Minimum ratio of expected instructions, per-port stepper to column stepper, for a warning of
-/// slow stepping. The run must also need at least `LONG_RUN` instructions, which take some seconds.
+/// Minimum ratio of per-port to column-stepper instructions that triggers a warning. The run must
+/// also need at least `LONG_RUN` instructions, which take a few seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
@@ -152,15 +152,15 @@ const LONG_RUN: f64 = 1e10;
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
-/// Largest delay, in ticks, that the column stepper supports, because its rings are scanned
-/// completely at the end of each section. With a delay of 65,535 cycles, a mesh of 256 switches
-/// took 9.1 s with the column stepper and 1.0 s with the per-port stepper.
+/// Largest delay, in ticks, that the column stepper supports. Its rings are scanned completely at
+/// the end of each section: with a delay of 65,535 cycles, a mesh of 256 switches took 9.1 s with
+/// the column stepper and 1.0 s with the per-port stepper.
 const TICKS_AHEAD_MAX: u64 = 1_024;
 
 /// Instructions that the column stepper saves for each flit that leaves a switch.
-/// `benches/columns.py` measures this and the following constants with valgrind. They select the
-/// faster stepper in 26 of its 27 scenarios; in the other scenario, the column stepper needs 3 %
-/// more instructions.
+/// `benches/columns.py` measures this and the following constants with valgrind. With these
+/// constants, `choose` selects the faster stepper in 26 of the 27 scenarios; in the other scenario,
+/// the column stepper needs 3 % more instructions.
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 

@@ -27,10 +27,10 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) to_host: u64,
     pub(crate) active: u64,
     pub(crate) waits: u64,
-    /// Channels with a head that only a lack of credits keeps from being granted a lane.
+    /// Channels with a head that could be granted a lane if there were more credits.
     pub(crate) short: u64,
-    /// Channels whose flits only a lack of credits keeps from crossing, if flits take their credits
-    /// at the crossbar.
+    /// Channels whose waiting flits could cross if there were more credits; used if flits take
+    /// their credits at the crossbar.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes.
@@ -65,7 +65,7 @@ pub(crate) struct Cables {
     pub(crate) credit_offset: [u32; 64],
     pub(crate) latency: [u32; 64],
     pub(crate) flits: [u64; 64],
-    /// Sum of the ticks when flits to switches were sent; may wrap.
+    /// Sum of the send ticks of flits to switches; may wrap.
     pub(crate) starts: [u64; 64],
     pub(crate) departures: [u64; 64],
     /// Sum of end ticks minus sum of start ticks, over all credit waits; may wrap.

@@ -4,7 +4,7 @@
 //! ```text
 //!   switch      3 2 1 0
 //!   plane 0     1 0 1 1      an update increments, decrements or keeps each count:
-//!   plane 1     0 1 1 0      carry = more ^ less; each plane p: p ^= carry; the carry goes on
+//!   plane 1     0 1 1 0      carry = more ^ less; each plane p: p ^= carry; the carry propagates
 //!   plane 2     1 0 0 0      where p was 1 and the count rises, or p was 0 and it falls
 //!   count       5 2 3 1
 //! ```

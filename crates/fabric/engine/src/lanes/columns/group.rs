@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Another iteration is needed only if an input received two grants. Otherwise all grants were
-//! accepted, and every output with requests is matched. Allocators that accept outputs by round
-//! robin ([`Allocator`]) differ in the accepted grant, in the number of iterations, and in pointers
-//! that may move only after the first iteration. With input-first allocators, each input requests
+//! accepted, and every output with requests is matched. Allocators whose inputs select outputs by
+//! round robin ([`Allocator`]) accept other grants, run a different number of iterations, and may
+//! move pointers only after the first iteration. With input-first allocators, each input requests
 //! only one output.
 //!
 //! Invariant: for each lane that holds an output lane, `towards` marks the output of that output

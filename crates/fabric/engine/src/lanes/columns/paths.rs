@@ -2,7 +2,7 @@
 //! heads.
 //!
 //! ```text
-//!   first   per pair    7                       index of the first hop, once a packet of the pair was routed
+//!   first   per pair    7                       index of the first hop, once a packet has been routed
 //!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     output (its column in the group), permitted lanes
 //! ```
 //!

@@ -1,10 +1,10 @@
-//! VC requests of heads at the ports of a column, and the holders of their lanes: the rule of
-//! [`crate::lanes::requests`], for 64 switches side by side.
+//! VC requests of heads at the ports of a column, and the holders of their lanes, as in
+//! [`crate::lanes::requests`], for 64 switches at once.
 //!
 //! ```text
-//!   words[w][switch]         one bit per asker (input * L + lane): its head requests the output
+//!   words[w][switch]         one bit per requester (input * L + lane) whose head requests the output
 //!   free[switch]             lanes without a holder
-//!   holders[lane][switch]    askers that hold the other lanes
+//!   holders[lane][switch]    requesters that hold the other lanes
 //! ```
 //!
 //! Invariants: `requested` marks the switches with a nonzero word; every lane is either free or has
@@ -24,7 +24,7 @@ const LEVELS: usize = Priority::LEVELS as usize;
 pub(crate) struct Requests<const L: usize> {
     words: [[u64; 64]; WORDS_MAX],
     pub(crate) requested: u64,
-    /// Switches with a change since their port last granted every grantable lane.
+    /// Switches whose port has changed since it last granted all grantable lanes.
     pub(crate) changed: u64,
     /// Round-robin pointer of each level: the requester after the last winner.
     pointers: [[u16; 64]; LEVELS],
@@ -66,9 +66,9 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Grants a free lane. The requester is selected by round robin among the requesters of the
-    /// highest level that could use a free lane. Among the lanes that `can_be_given` permits for
-    /// the head, the lane is also selected by round robin. With `PLAIN`, heads have no levels.
+    /// Grants a free lane. Round robin selects first the requester, among the requesters that can
+    /// use a free lane and have the highest level, and then one of the lanes that `can_be_given`
+    /// permits for its head. With `PLAIN`, heads have no levels.
     #[inline(always)]
     pub(crate) fn grant<const PLAIN: bool>(
         &mut self,

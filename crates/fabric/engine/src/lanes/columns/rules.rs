@@ -32,7 +32,8 @@ impl Rules {
     }
 
     /// Returns, for each free lane of an output, the length in flits of the longest packet that can
-    /// be granted the lane. Of earlier packets, only flits in the output lane still need credits.
+    /// be granted the lane. Earlier packets still need credits only for their flits in the output
+    /// lane.
     pub(crate) fn most_flits<const L: usize>(&self, column: &Column<L>, bit: usize) -> [u32; L] {
         let to_host = column.to_host >> bit & 1 == 1;
         std::array::from_fn(|lane| {

@@ -49,7 +49,7 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
     pub(crate) freed: Vec<usize>,
-    /// Output lanes with a packet to a host that starts or ends in this tick.
+    /// Output lanes that send the first or last flit of a packet to a host in this tick.
     pub(crate) ejected: Vec<(Place, usize)>,
 }
 
@@ -158,8 +158,8 @@ impl<const L: usize> Table<L> {
         Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
-    /// Returns whether `short_at_crossbar` is up to date, apart from flits that have arrived since.
-    /// Always true unless flits take their credits at the crossbar.
+    /// Returns whether `short_at_crossbar` is up to date, disregarding flits that arrived after the
+    /// last update. Always true unless flits take their credits at the crossbar.
     fn is_short_known(&self) -> bool {
         let is_known = |&Span { first, radix }: &Span| {
             let columns = &self.columns[first..first + radix];

@@ -179,7 +179,8 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// Returns, for each output, the switches where all flits waiting to cross lack only credits.
+/// Returns, for each output, the switches where only missing credits prevent the waiting flits from
+/// crossing.
 #[inline(always)]
 pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);

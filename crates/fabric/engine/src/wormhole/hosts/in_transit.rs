@@ -1,9 +1,9 @@
 //! In-transit hosts, which eject and re-inject worms.
 //!
 //! ```text
-//!   ejection channel ──► head arrives ──┬─ space in the pool ─► ready T_d + T_r later, while the rest arrives ──┐
-//!                        (incoming)     └─ none: to memory ───► ready some time after the tail has arrived ─────┤
-//!   host's channel   ◄── the worm that became ready first, else the adapter ◄──────────────── (ready) ◄─────────┘
+//!   ejection channel ─► head arrives ─┬─ pool has space ──► ready after a fixed delay ──────────────┐
+//!                       (incoming)    └─ no space: memory ► ready some time after the tail arrived ─┤
+//!   host's channel   ◄─ the worm that became ready first, else the adapter ◄───────── (ready) ◄─────┘
 //! ```
 //!
 //! [`gingham_net::InTransitHost`] decides on space and order. While a worm is re-injected before

@@ -3,9 +3,9 @@
 //! While a port is open, arriving flits leave it at once: they are consumed or moved to the pool.
 //! Flits that gathered earlier leave together when the port opens.
 //!
-//! Invariants: of all worms, only the worm read last may have partly left the port; the channel
-//! into an in-transit host keeps the runs of all flits that have not arrived, and of the worm that
-//! is arriving or being re-injected.
+//! Invariants: only the worm read last may have partly left the port; the channel into an
+//! in-transit host keeps the runs of all flits that have not arrived, and of the worm that is
+//! arriving or being re-injected.
 
 use super::Links;
 use super::ejection::Ejection;
@@ -26,7 +26,7 @@ impl Links {
         sender.worm.is_none() && sender.stopped_since.is_none() && sender.free_at() <= now
     }
 
-    /// Returns the earliest start time of the worm that last left a host, and the flit time.
+    /// Returns when the worm that last left a host was allowed to start, and the flit time.
     pub(crate) fn last_begin(&self, channel: ChannelId) -> (Time, Span) {
         let sender = &self.senders[channel.index()];
         (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
