@@ -1,5 +1,5 @@
-//! Endpoints of the oracle: the state machines of `gingham-net`, which oracle and engine share, and
-//! a second implementation that predicts each of their decisions.
+//! Endpoints of the oracle: the state machines of `gingham-net`, shared by the oracle and the
+//! engine, and a second implementation that predicts each of their decisions.
 //!
 //! ```text
 //!   notice ──┬─► machines of gingham-net ─► packets, orders, marks ──┐
@@ -49,7 +49,7 @@ use gingham_net::{Adapter, NetworkEvent, Next, Notice, Order, Packet, Plan, Turn
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// Number of audited events, which take some seconds.
+/// Number of audited events; the audit takes a few seconds.
 const AUDITED_EVENTS: u32 = 200_000;
 
 #[derive(Debug)]
@@ -80,8 +80,8 @@ impl Endpoints {
         &self.machines
     }
 
-    /// Returns the state machines for measurements and checkpoints. All decisions must be audited
-    /// instead.
+    /// Returns the state machines, only for measurements and checkpoints: decisions must be
+    /// audited.
     pub(crate) fn machines_mut(&mut self) -> &mut gingham_net::Endpoints {
         &mut self.machines
     }

@@ -1,4 +1,4 @@
-//! Virtual-lane networks: switches of five stages with credits, each flit simulated individually.
+//! Virtual-lane networks: five-stage switches with credits, each flit simulated individually.
 //!
 //! ```text
 //!   Create ─► Send ─► FlitArrives, FlitIsThere ─► lane buffer ─► Cross ─► output lane ─► Link ─► ...

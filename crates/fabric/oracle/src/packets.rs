@@ -17,7 +17,7 @@
 //! in buffers + on channels to hosts; for each lane, blocks known to the sender as free + occupied
 //! blocks + blocks of updates on their way = buffer capacity, or with pauses no buffer overflows;
 //! the number of packets being read from an input equals the number of packets that have started
-//! but not left, at most one packet if only one output at a time may read a port.
+//! but not left, and is at most one if only one output at a time may read a port.
 
 mod buffer;
 mod event;

@@ -1,4 +1,4 @@
-//! Admission of streams (timing.md, admission; Yum et al. 2002, section 4.1).
+//! Admission of streams (`timing.md`, "Admission"; Yum et al. 2002, section 4.1).
 //!
 //! One list of reservations represents the ledgers at both ends of all links.
 

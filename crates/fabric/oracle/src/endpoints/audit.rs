@@ -208,8 +208,8 @@ impl Audit {
     }
 }
 
-// Arrivals at hosts: acknowledgements and their effects, replies, counts and wake-ups (timing.md,
-// flows).
+// Arrivals at hosts: acknowledgements and their effects, replies, counts and wake-ups (`timing.md`,
+// "Flows").
 
 impl Audit {
     fn received(&mut self, packet: &Packet, arrival: &Arrival) {
@@ -254,7 +254,8 @@ impl Audit {
         self.orders.send(packet.source);
     }
 
-    /// Handles an acknowledgement at the source. The flow may send if this opens its window.
+    /// Handles an acknowledgement at the source. The flow may send if the acknowledgement opens its
+    /// window.
     fn acknowledged(&mut self, ack: &Packet, packets: u32, is_marked: bool) {
         let host = &mut self.hosts[ack.destination.index()];
         let queue = host.queues.iter_mut().find(|queue| queue.flow == ack.flow);

@@ -1,4 +1,4 @@
-//! Token bucket of a policed class at a host, computed as a rising level (timing.md, policing).
+//! Token bucket of a policed class at a host, computed as a rising level (`timing.md`, "Policing").
 //!
 //! Levels are numbers of tokens times the refill time of one token, in 2^-16 ps, so no value is
 //! rounded. The shared state machine instead stores the time when the bucket is full.

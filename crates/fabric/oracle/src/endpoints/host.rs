@@ -1,5 +1,5 @@
 //! Endpoint adapter: its queues, its packets that belong to no message, and the choice among all
-//! its packets (timing.md, flows: turns).
+//! its packets (`timing.md`, "Turns").
 
 use super::message::MessageIndex;
 use super::queue::Queue;

@@ -1,5 +1,5 @@
-//! In-transit host that recomputes each decision from a list of its packets (timing.md, in-transit
-//! hosts).
+//! In-transit host that recomputes each decision from a list of its packets (`timing.md`,
+//! "In-transit hosts").
 
 use super::differ::{Audited, Tally};
 use gingham_kernel::Time;

@@ -1,5 +1,5 @@
 //! Lanes of messages: fixed for the class or pair of hosts, or drawn at random for each message or
-//! flow (timing.md, posting: lanes).
+//! flow (`timing.md`, "Posting").
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::{ClassId, FlowId, LaneChoice, Plan};

@@ -1,4 +1,4 @@
-//! Marks by switches (timing.md, flows: marks; timing-packets.md, marks at outputs).
+//! Marks by switches (`timing.md`, "Marks"; `timing-packets.md`, "Marks at outputs").
 
 mod fecn;
 mod red;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Marking {
     None,
-    /// Periodic marks, with the switches that have read a packet, in order.
+    /// Marking period in packets, and the switch of each packet read, in order.
     Periodic(u64, Vec<NodeId>),
     /// Number of waiting flits above which a packet is marked.
     Threshold(u64),

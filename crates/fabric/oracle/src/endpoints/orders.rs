@@ -7,7 +7,7 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
     expected: Vec<Order>,
-    /// Ordered wake-ups that are still due. A second order for the same endpoint and time is
+    /// Requested wake-ups that are still due. A second order for the same endpoint and time is
     /// optional.
     wakes: Vec<(EndpointId, Time)>,
     free_weights: u64,

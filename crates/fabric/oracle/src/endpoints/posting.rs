@@ -1,4 +1,4 @@
-//! Posted messages: their credits, attempts and copies (timing.md, posting).
+//! Posted messages: their credits, attempts and copies (`timing.md`, "Posting").
 //!
 //! The number of free credits in a pool is its total, minus the credits of accepted posts that have
 //! not been returned.
@@ -130,7 +130,7 @@ impl Posting {
         }
     }
 
-    /// Unless a copy is in progress, starts to copy the accepted message of the highest priority;
+    /// Unless a copy is in progress, starts to copy the accepted message with the highest priority;
     /// in a tie, the message that was accepted first.
     fn begin_copy(&mut self, dma: DmaPlan, now: Time) {
         if self.posts.iter().any(|of| of.copy == CopyState::Begun) {

@@ -15,8 +15,8 @@ pub(super) struct Control {
 pub(super) struct Probe {
     plan: Arc<Plan>,
     /// Number of received packets. The next three fields count the packets that hosts received from
-    /// hosts, the control packets that switches read, and the control packets that ports 0
-    /// received.
+    /// hosts, the control packets that switches read, and the control packets that arrived at port
+    /// 0 of a switch.
     received: u64,
     between_hosts: u64,
     read: u64,

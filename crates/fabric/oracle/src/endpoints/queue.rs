@@ -1,4 +1,4 @@
-//! Adapter queue of a flow, or shared queue of a group and priority (timing.md, flows).
+//! Adapter queue of a flow, or shared queue of a group and priority (`timing.md`, "Flows").
 
 use super::message::MessageIndex;
 use super::response::{self, Limits};

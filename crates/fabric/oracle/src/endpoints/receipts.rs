@@ -1,4 +1,4 @@
-//! Packets at the destination of a flow, and their acknowledgements (timing.md, flows).
+//! Packets at the destination of a flow, and their acknowledgements (`timing.md`, "Flows").
 
 use gingham_kernel::Time;
 use gingham_net::{Acknowledged, FlowId};

@@ -1,4 +1,4 @@
-//! Replies and their think times (timing.md, flows: replies).
+//! Replies and their think times (`timing.md`, "Replies").
 
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;

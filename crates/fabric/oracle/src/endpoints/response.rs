@@ -1,7 +1,7 @@
 //! Congestion responses of a flow, as formulas over the starts and acknowledgements of its packets
-//! (congestion.md, how flows respond to marks).
+//! (`congestion.md`, "How flows respond to marks").
 //!
-//! Each new event causes a new computation from all events. Floating-point operations are in the
+//! Each new event causes a recomputation from all events. Floating-point operations are in the
 //! order of the formulas in `gingham_net`'s documentation.
 
 mod becn;

@@ -1,4 +1,4 @@
-//! Path selection at the source (timing.md, paths and legs; Flich et al. 2001, section III).
+//! Path selection at the source (`timing.md`, "Paths and legs"; Flich et al. 2001, section III).
 
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_net::{ContentionPlan, Decision, OutputLoad, PathId, Plan};
@@ -72,9 +72,9 @@ impl SourceChooser {
     }
 }
 
-/// Returns whether a host uses the alternative paths after sending these packets. Their use starts
-/// when the contention coefficient rises above one limit, and ends when it falls below another
-/// limit.
+/// Returns whether a host uses the alternative paths after sending the packets in `left`. Their use
+/// starts when the contention coefficient rises above one limit, and ends when it falls below
+/// another limit.
 #[expect(clippy::cast_precision_loss, reason = "a packet leaves in far less than 2^53 ps")]
 fn uses_alternative(plan: &ContentionPlan, left: &[(Span, Span)]) -> bool {
     let mut c = plan.start;

@@ -1,5 +1,5 @@
-//! Output selection under adaptive routing. Each choice is computed twice and compared (timing.md,
-//! adaptive routing).
+//! Output selection under adaptive routing. Each choice is computed twice and compared
+//! (`adaptive-routing.md`).
 
 use super::differ::{Audited, Tally};
 use gingham_kernel::{Counted, Purpose};

@@ -1,4 +1,4 @@
-//! Congestion control of hosts (timing.md, congestion control of hosts).
+//! Congestion control of hosts (`timing.md`, "Congestion control of hosts").
 
 mod at_least_one;
 mod self_tuned;

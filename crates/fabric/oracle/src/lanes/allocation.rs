@@ -132,8 +132,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the request of the head at the front of a lane, from tick `h + 1 + R` on. If the
-    /// head may use several outputs, requests one that could grant a lane.
+    /// Returns the request of the head at the front of a lane, from tick `h + 1 + R` on. A head
+    /// that may use several outputs requests an output that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(switch_chooser) = &self.switch_chooser else {
             return self.only_request(input, lane, tick);
@@ -246,7 +246,7 @@ impl Simulation {
 //
 // ```text
 //   free lane ── grants ──► the first head, by round robin, that could take the lane
-//   head      ── accepts ─► the first lane, by round robin, that granted the head            n times
+//   head      ── accepts ─► the first lane, by round robin, that granted the head            (n iterations)
 // ```
 //
 // Both pointers advance only for matches of the first iteration. The pointer of a head's input lane

@@ -26,8 +26,7 @@ pub(crate) struct BufferedFlit {
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
     pub(crate) crossbar_ports: Vec<CrossbarInput>,
-    /// Integral over time of the fill level, summed over all lanes, up to the last change, in flit
-    /// ps.
+    /// Time integral of the total fill level of all lanes, up to the last change, in flit-ps.
     occupancy_flit_ps: u128,
     changed: Time,
 }

@@ -37,7 +37,7 @@ pub(crate) struct Simulation {
     /// Lane buffers at the end of each channel; `None` at a host that accepts every flit.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// Tick of each switch's next or last action, indexed by node.
+    /// Tick of each switch's scheduled or most recent action, indexed by node.
     awake_switches: Vec<Option<Tick>>,
     awake_adapters: Vec<Option<Tick>>,
     pub(crate) counts: Vec<ChannelCount>,
@@ -357,7 +357,7 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
 // ```text
 //   lane buffer   its first packet   ─► the output lane that it holds, or the permitted output lanes
 //                 packets behind it  ─► nothing
-//   host          packets on lanes   ─► their lanes;   the first packet of every queue ─► the lanes of its group
+//   host          packets on lanes   ─► their lanes;   the first packet of each queue ─► lanes of its group
 //   blocked       no credit is available, or too few for a packet that needs credits for all its flits
 // ```
 
@@ -444,7 +444,7 @@ impl Simulation {
     }
 }
 
-// Credit waits (`docs/concepts/timing.md`, lanes and credits): an idle channel could have sent a
+// Credit waits (`docs/concepts/timing.md`, "Lanes and credits"): an idle channel could have sent a
 // flit with more credits.
 //
 // ```text

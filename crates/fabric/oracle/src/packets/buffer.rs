@@ -42,7 +42,7 @@ pub(crate) struct Input {
     pub(crate) last_head: Option<Time>,
     pub(crate) freed_blocks: Vec<u64>,
     pub(crate) credit_updates: Vec<Option<Time>>,
-    /// Sum, over all packets that have left, of wire bytes times stay, in byte ps.
+    /// Sum of wire bytes times length of stay, over all packets that have left, in byte-ps.
     occupancy_byte_ps: u128,
 }
 
@@ -83,7 +83,7 @@ impl Input {
         arrived.map(|buffered| buffered.wire_bytes).sum()
     }
 
-    /// Returns the integral of the fill level from time zero to `end`, in byte ps. `end` must not
+    /// Returns the integral of the fill level from time zero to `end`, in byte-ps. `end` must not
     /// be in the past.
     pub(crate) fn occupancy_byte_ps(&self, end: Time) -> u128 {
         let there: u128 = self.lanes.iter().flatten().map(|buffered| filled(buffered, end)).sum();

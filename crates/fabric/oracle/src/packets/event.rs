@@ -42,8 +42,8 @@ pub(crate) enum Event {
         channel: ChannelId,
         lane: u8,
     },
-    /// Phase 4: the sender receives a credit update, which sets the total number of blocks that it
-    /// may send.
+    /// Phase 4: the sender receives a credit update, which sets the total number of blocks that may
+    /// be sent.
     Known {
         channel: ChannelId,
         lane: u8,
@@ -71,7 +71,7 @@ pub(crate) enum Event {
     Start {
         channel: ChannelId,
     },
-    /// Phase 7: all other events at the time when the head was read are over.
+    /// Phase 7: all other events simultaneous with the reading of the head have been handled.
     Settle {
         channel: ChannelId,
         lane: u8,

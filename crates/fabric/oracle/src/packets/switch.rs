@@ -62,8 +62,8 @@ impl Simulation {
     }
 
     /// Returns the earliest start time that lets every byte arrive before it must leave: `a +
-    /// t_in(W) - t_out(W - 1)`, or time zero if that is earlier or both channels have the same
-    /// rate.
+    /// t_in(W) - t_out(W - 1)`, or time zero if this time is negative or both channels have the
+    /// same rate.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
         let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
@@ -186,7 +186,7 @@ impl Simulation {
 //   output buffer  [ p4 p7 ] lane 0: the packet that crossed first starts ─► its space is free at e
 // ```
 //
-// The switch is internally as fast as necessary: any number of packets may cross at the same time.
+// The switch is not an internal bottleneck: any number of packets may cross at the same time.
 //
 // Invariant: no buffer exceeds its capacity.
 

@@ -58,7 +58,7 @@ pub(crate) enum Event {
     Transfer {
         channel: ChannelId,
     },
-    /// Phase 7: the fill level changed.
+    /// Phase 7: the fill level of the input has changed.
     EmitControl {
         channel: ChannelId,
     },

@@ -30,8 +30,7 @@ pub(crate) struct Simulation {
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
-    /// Ports that request an output, one bit per port; a field, which avoids an allocation per
-    /// grant.
+    /// Ports that request an output, one bit per port; stored to avoid an allocation per grant.
     pub(crate) requests: Vec<u64>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,

@@ -1,4 +1,5 @@
-//! Creation of messages: policing, flow, lane, posting and queue (timing.md, a host, and posting).
+//! Creation of messages: policing, flow, lane, posting and queue (`timing.md`, "A host" and
+//! "Posting").
 
 use super::Audit;
 use crate::endpoints::message::{Message, MessageIndex};

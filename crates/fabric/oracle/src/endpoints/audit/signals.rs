@@ -1,4 +1,4 @@
-//! Signals of admission at hosts, switches and in-transit hosts (timing.md, admission).
+//! Signals of admission at hosts, switches and in-transit hosts (`timing.md`, "Admission").
 
 use super::Audit;
 use crate::endpoints::admission::{Admission, Hop};

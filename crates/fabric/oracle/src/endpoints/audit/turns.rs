@@ -1,4 +1,5 @@
-//! Turns: selection of the packet that an endpoint sends when its link is free (timing.md, flows).
+//! Turns: selection of the packet that an endpoint sends when its link is free (`timing.md`,
+//! "Turns").
 
 use super::Audit;
 use crate::endpoints::differ::Audited;
@@ -65,8 +66,8 @@ impl Audit {
         soonest.map_or(Pick::Nothing, Pick::At)
     }
 
-    /// Decides whether a message's next packet must wait for tokens: for its own, or because
-    /// another flow of its class waits for tokens.
+    /// Decides whether a message's next packet must wait for its own tokens, or because another
+    /// flow of its class waits for tokens.
     fn waits_for_tokens(
         &self,
         message: MessageIndex,

@@ -42,7 +42,7 @@ pub(in crate::endpoints) struct Triggered {
     reads: Vec<Read>,
     /// `cnt2` of each output: the number of packets still to be marked.
     to_mark: BTreeMap<ChannelId, usize>,
-    /// Last time when a packet was read but found no space, for each output.
+    /// Last time when a packet for each output was read but found no space.
     blocked: BTreeMap<ChannelId, Time>,
     fills: Averages<(ChannelId, u8)>,
     counts: Averages<ChannelId>,
@@ -177,7 +177,8 @@ impl Triggered {
         waiting.filter(|of| concerns(of)).for_each(|of| of.is_flagged = true);
     }
 
-    // Averages, updated at each event of a buffer or output, and at the departures before it.
+    // Averages, updated at each event of a buffer or output, after catching up with earlier
+    // departures.
 
     fn average_buffer(&mut self, buffer: (ChannelId, u8), now: Time) {
         let Some(over) = self.triggers.average else { return };

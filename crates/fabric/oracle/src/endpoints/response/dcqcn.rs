@@ -5,7 +5,7 @@ use gingham_kernel::{Bytes, Span, Time};
 
 /// `alpha` below this value no longer affects the rate, and its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
-/// Default byte counter, expressed as the time to send these bytes at the highest rate: 2 ms.
+/// Time in which the default byte counter's bytes are sent at the highest rate.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 pub(super) struct Dcqcn {

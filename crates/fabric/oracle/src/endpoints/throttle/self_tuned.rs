@@ -52,8 +52,8 @@ impl SelfTuned {
         is_due
     }
 
-    /// Records a count. Returns when hosts learn of it, if that takes an extra wake-up: hosts are
-    /// woken at each count anyway.
+    /// Records a count. Returns when hosts learn of the count; `None` if they are woken at that
+    /// time anyway.
     pub(in crate::endpoints) fn counted(&mut self, full: u64, now: Time) -> Option<Time> {
         let known_at = now + self.plan.side_band;
         self.counts.push(Count { full, bytes: self.received_bytes, known_at });
@@ -62,8 +62,8 @@ impl SelfTuned {
         (known_at > now && !is_at_gather).then_some(known_at)
     }
 
-    /// Applies all counts that hosts know by `now`. Returns whether to wake held hosts: there is a
-    /// new count, and the estimate falls to the threshold before the next count.
+    /// Applies all counts that have reached hosts by `now`. Returns whether to wake held hosts:
+    /// there is a new count, and the estimate falls to the threshold before the next count.
     pub(in crate::endpoints) fn learn(&mut self, now: Time) -> bool {
         let before = self.known;
         self.known += self.counts[before..].iter().take_while(|of| of.known_at <= now).count();
@@ -88,9 +88,9 @@ impl SelfTuned {
         threshold_after(&self.plan, self.buffers, &periods)
     }
 
-    /// Returns whether the estimate is above a threshold `t` = `after_ps` after a count. The
-    /// estimate is `N_j + (N_j - N_(j-1)) t / g`, with interval `g` between counts, and is limited
-    /// to the range from 0 to the number of buffers.
+    /// Returns whether the estimate exceeds `threshold` at the time `t` = `after_ps` after a count.
+    /// The estimate is `N_j + (N_j - N_(j-1)) t / g`, with interval `g` between counts, and is
+    /// limited to the range from 0 to the number of buffers.
     fn is_above(&self, count: usize, after_ps: u64, threshold: u64) -> bool {
         let full = i128::from(self.counts[count].full);
         let before = if count > 0 { i128::from(self.counts[count - 1].full) } else { 0 };
@@ -100,8 +100,8 @@ impl SelfTuned {
         estimate * MILLION > i128::from(threshold) * gather
     }
 
-    /// Returns the time in ps, at most one interval, from the last known count until the estimate
-    /// has fallen to the threshold; found by bisection.
+    /// Returns the time in ps from the last known count until the estimate has fallen to the
+    /// threshold; `None` if that takes longer than one interval.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());

@@ -1,4 +1,4 @@
-//! Threshold of the self-tuned rule after some tuning periods (timing.md, tuning and best).
+//! Threshold of the self-tuned rule after some tuning periods (`timing.md`, "Tuning" and "Best").
 
 use gingham_net::SelfTunedPlan;
 
