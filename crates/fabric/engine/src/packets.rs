@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Channels that become idle and credits that arrive cause events only if a packet waits for them;
-//! otherwise their times are stored and evaluated on demand. Packets start after all other events
-//! of the same time.
+//! otherwise their times are stored and evaluated on demand. Packets start after all other
+//! simultaneous events.
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!

@@ -2,7 +2,7 @@
 //! flit-level round robin use it.
 //!
 //! ```text
-//!   group    up to 64 switches of similar radix             column   ports with the same number at these switches
+//!   group    up to 64 switches of similar radix             column   their ports with the same number
 //!
 //!            column 0                       column 1         ...
 //!   lane 0   fill 2 1 0   credit 2 1 0      fill 2 1 0       counts are bit planes: bit s of

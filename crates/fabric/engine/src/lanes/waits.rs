@@ -140,9 +140,9 @@ impl Waits<'_> {
         waits.map(Wait::Any)
     }
 
-    /// Returns the wait of a packet for pool space at a host. Any packet leaving the pool ends the
-    /// wait, so the packet waits for the input lanes at the ends of all lanes that pool packets use
-    /// or may use.
+    /// Returns the wait of a packet that needs pool space at a host. Any packet that leaves the
+    /// pool ends the wait, which is therefore for the input lanes at the ends of all lanes that
+    /// pool packets use or may use.
     fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);

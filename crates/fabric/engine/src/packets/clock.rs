@@ -12,8 +12,8 @@ use std::collections::BinaryHeap;
 pub(crate) struct Clock {
     now: u64,
     queue: Wheel<Packed>,
-    /// Channels that may start a packet after all other events of the current time, possibly with
-    /// duplicates.
+    /// Channels, possibly duplicated, that may start a packet after all other events at the current
+    /// time.
     starts: BinaryHeap<Reverse<ChannelId>>,
     events: u64,
 }

@@ -282,7 +282,7 @@ impl Network {
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
-    /// Notifies the endpoints that a packet was queued, unless they already know.
+    /// Notifies the endpoints that a packet was queued, unless they have already been notified.
     #[inline(never)]
     pub(crate) fn notify_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);

@@ -165,8 +165,8 @@ impl Links {
         left
     }
 
-    /// Disconnects a worm that has left. Returns the feeding channel if that channel ends at a
-    /// switch input, which is now free.
+    /// Disconnects a worm that has left. Returns the feeding channel if it ends at a switch input,
+    /// which is now free.
     pub(crate) fn disconnect(&mut self, left: &Left) -> Option<ChannelId> {
         let channel = left.feeder?;
         let feeder = &mut self.senders[channel.index()];
@@ -181,7 +181,8 @@ impl Links {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 
-    /// Returns whether the buffer wants STOP and its fill level was above STOP just before `now`.
+    /// Returns whether the buffer requires STOP and its fill level was above STOP just before
+    /// `now`.
     pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
         let input = self.input(channel);
         input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)
@@ -342,8 +343,8 @@ impl Links {
         self.count(channel, time.checked_sub(1), time)
     }
 
-    /// Returns whether no worm holds the channel, no flit is on it or in the buffer at its end, and
-    /// it is not stopped.
+    /// Returns whether the channel is neither held nor stopped, carries no flits, and ends at an
+    /// empty buffer.
     fn is_at_rest(&self, channel: ChannelId, time: u64) -> bool {
         let sender = &self.senders[channel.index()];
         let is_empty = |input: &Input| input.taken == sender.schedule.end();

@@ -121,7 +121,8 @@ impl Schedule {
         }
     }
 
-    /// Returns the latest start time at or before `time`, unless that flit is forgotten.
+    /// Returns the latest start time at or before `time`; `None` if the flit is forgotten or no
+    /// flit has started.
     pub(crate) fn last_start_by(&self, time: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.time <= time)?;
         Some(run.start_of(run.first + run.started_by(time) - 1))

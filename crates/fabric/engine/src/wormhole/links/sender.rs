@@ -156,8 +156,8 @@ impl Sender {
         self.left = 0;
     }
 
-    /// Schedules the start of each flit at its arrival, or at the end of the previous flit if that
-    /// is later.
+    /// Schedules the start of each flit at its arrival, or at the end of the previous flit,
+    /// whichever is later.
     pub(super) fn schedule_from(&mut self, feeder: &Self, now: u64) {
         let mut start = self.next_start(now);
         let first = self.feeder_first + (self.schedule.end() - self.worm_first);
