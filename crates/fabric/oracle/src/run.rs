@@ -25,8 +25,8 @@ pub(crate) trait Network: Debug + Send + Sync {
         self.counts_until(end)
     }
 
-    /// Handles a network event before any other event of the same time. A network must override
-    /// this method if the event changes the network's state.
+    /// Handles a network event before all other simultaneous events. A network must override this
+    /// method if the event changes the network's state.
     fn apply(&mut self, event: NetworkEvent) {
         self.parts_mut().1.on_network_event(event);
     }

@@ -145,7 +145,7 @@ pub(crate) struct Output {
     pub(crate) crossbar_ports: Vec<Granting>,
     /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
-    /// Whether flits at the crossbar were kept from crossing only by a lack of credits.
+    /// Whether only a lack of credits prevented flits at the crossbar from crossing.
     pub(crate) is_unpaid: bool,
     pub(crate) wait: CreditWait,
 }

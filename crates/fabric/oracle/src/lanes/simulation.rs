@@ -494,7 +494,7 @@ impl Simulation {
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records each output where only a lack of credits keeps the waiting flits from crossing.
+    /// Records each output where only a lack of credits prevents the waiting flits from crossing.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();

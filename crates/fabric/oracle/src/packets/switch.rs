@@ -62,7 +62,7 @@ impl Simulation {
     }
 
     /// Returns the earliest start time that lets every byte arrive before it must leave: `a +
-    /// t_in(W) - t_out(W - 1)`, or time zero if this time is negative or both channels have the
+    /// t_in(W) - t_out(W - 1)`, or time zero if the formula is negative or both channels have the
     /// same rate.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);

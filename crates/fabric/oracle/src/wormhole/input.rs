@@ -19,7 +19,7 @@ pub(crate) enum Head {
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
     buffer: VecDeque<Flit>,
-    /// Integral over time of the fill level, up to the last change.
+    /// Time integral of the fill level up to the last change.
     occupancy_flit_ps: u128,
     changed: Time,
     pub(crate) head: Head,
