@@ -88,7 +88,7 @@ pub struct Unit {
     pub nodes: Vec<usize>,
 }
 
-/// Leaf switches of the adapters with one number.
+/// Leaf switches of the adapters with the same number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rail {
     /// Adapter number; `None` for the single rail of a cluster whose nodes usually have one adapter

@@ -1,5 +1,4 @@
-//! Configuration of a running InfiniBand subnet, read from the output of its tools, and written
-//! back.
+//! Configuration of a running InfiniBand subnet, in the text formats of InfiniBand tools.
 //!
 //! ```text
 //!   dump_lfts, opensm-lfts.dump, opensm.fdbs ──► TableDump ──┐

@@ -1,4 +1,4 @@
-//! Check for adapters of several systems that have the same description, so that several hosts look
+//! Check for descriptions shared by adapters of different systems, which make several hosts look
 //! like one.
 
 use super::listed;

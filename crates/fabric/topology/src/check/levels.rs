@@ -4,8 +4,8 @@ use crate::routing::trees;
 use crate::{Fabric, NodeId};
 
 pub(super) struct Levels {
-    /// By switch: level, increasing downwards from 1 at the tops of the first tree; each further
-    /// tree continues the numbers. Switches outside trees have 0.
+    /// By switch: level, increasing downwards from 1 at the tops of the first tree; the numbering
+    /// continues in further trees. Switches outside trees have level 0.
     levels: Vec<usize>,
 }
 

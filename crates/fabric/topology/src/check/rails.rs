@@ -1,4 +1,4 @@
-//! Check for adapters of a host with swapped cables.
+//! Check for hosts with swapped adapter cables.
 //!
 //! ```text
 //!   leaf0 ── n1 mlx5_0, n2 mlx5_0, n5 mlx5_1      the rail of mlx5_0

@@ -1,11 +1,11 @@
-//! Check for cables slower than their neighbours, which may be damaged or badly seated.
+//! Check for cables slower than comparable cables, which may be damaged or badly seated.
 //!
 //! ```text
 //!   spine0 ──1x── leaf0      slow: spine0 and leaf0 both have a faster cable to a switch,
 //!   spine0 ──4x── leaf1      and most cables between these levels are faster
 //!   spine1 ──4x── leaf0
-//!   spine1 ──4x── old        not slow: all cables of this switch have one speed
-//!   spine0 ──2x── older
+//!   spine1 ──4x── leaf1
+//!   spine0 ──2x── old        not slow: old has no faster cable to a switch
 //! ```
 //!
 //! - **Between switches** a cable is slow if each of its switches has a faster cable to a switch

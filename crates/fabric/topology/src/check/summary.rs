@@ -6,7 +6,7 @@ use super::unevenness::{bundle_sizes, host_cables};
 use crate::{Fabric, LinkSpeed, NodeKind, PartialSpeed};
 use std::collections::BTreeMap;
 
-/// Counts and distances.
+/// Counts and distances of a fabric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Number of nodes of each type, including types without nodes.

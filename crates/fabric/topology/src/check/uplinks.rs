@@ -5,7 +5,7 @@
 //!     │ ╲ ╲    │ ╲    │           leaf3                  two, none to spine2
 //! ```
 //!
-//! Two switches of one level are **siblings** if they share more than half of the upper switches of
+//! Two switches of a level are **siblings** if they share more than half of the upper switches of
 //! at least one of them. A switch has too few uplinks if more than half of its siblings (at least
 //! two) have the same larger number of uplinks.
 //!

@@ -1,8 +1,8 @@
-//! Rails: adapters with one number across all units.
+//! Rails: adapters with the same number across all units.
 //!
-//! A rail exists for each adapter number that at least half of the compute nodes with several
-//! adapters have. If a unit has equally many numbers, but different ones, its numbers in ascending
-//! order correspond to the rails:
+//! A rail exists for each adapter number found on at least half of the compute nodes with several
+//! adapters. If a unit has as many adapter numbers as there are rails, but different ones, its
+//! numbers in ascending order correspond to the rails:
 //!
 //! ```text
 //!   units 0 to 7   mlx5_0 mlx5_1 mlx5_2 mlx5_3     rails 0 to 3
@@ -65,8 +65,8 @@ pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) 
         .collect()
 }
 
-/// Returns the most common number of cabled adapter ports per compute node, counting ports, not
-/// nodes.
+/// Returns the most common number of cabled adapter ports per compute node, weighting each node by
+/// this number.
 fn usual_adapters(nodes: &[ClusterNode]) -> usize {
     let mut ports: BTreeMap<usize, usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {

@@ -1,8 +1,8 @@
 //! Units and planes.
 //!
-//! Two leaves belong to one unit if more than half of the nodes on each leaf also have an adapter
-//! on the other leaf. Nodes without a host name do not count, because they may be adapters of other
-//! nodes.
+//! Two leaves belong to the same unit if more than half of the nodes on each leaf also have an
+//! adapter on the other leaf. Nodes without a host name do not count, because they may be adapters
+//! of other nodes.
 
 use super::{ClusterNode, Role, Unit};
 use crate::routing::islands;

@@ -25,8 +25,8 @@ pub struct Bound {
     pub phases: Vec<PhaseBound>,
     /// Number of flows on the busiest channel between switches.
     pub flows_max: f64,
-    /// Bus bandwidth as in `nccl-tests`, in bytes per second; relative to one link if no speed is
-    /// known.
+    /// Bus bandwidth as in `nccl-tests`, in bytes per second, or in units of the link bandwidth if
+    /// no speed is known.
     pub bus_bandwidth: f64,
     /// Bus bandwidth if all nodes were on one switch, without other jobs; in the unit of
     /// `bus_bandwidth`.
@@ -102,7 +102,7 @@ pub fn bound(
     })
 }
 
-/// Returns the load of each channel, including adapter channels, in units of 1/[`WHOLE`] flow.
+/// Returns the load of each channel, including adapter channels, in units of 1/[`WHOLE`] of a flow.
 fn phase_loads(
     paths: &mut Paths<'_>,
     phase: &Phase,
@@ -156,7 +156,7 @@ fn phase_bound(
     (bound, share / at_one_switch)
 }
 
-/// Returns, for each channel, the largest load of the job in any phase, in units of 1/720,720 flow.
+/// Returns the job's largest load on each channel in any phase, in units of 1/720,720 of a flow.
 pub fn standing(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

@@ -19,8 +19,9 @@ struct Search<'p, 'a> {
     least: (f64, u64),
 }
 
-/// Returns the best order, or `start` if none is better; stops at `least`, lower bounds on time and
-/// highest load. `first_is_fixed` is set if all rotations of an order are equivalent.
+/// Returns the best order, or `start` if none is better. Stops if the best order reaches `least`,
+/// lower bounds on time and highest load. `first_is_fixed` is set if all rotations of an order are
+/// equivalent.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,

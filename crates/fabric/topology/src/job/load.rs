@@ -13,7 +13,7 @@ const SLOWNESS_ONE: u64 = 64;
 pub(super) struct Score {
     /// Total time of all phases, relative to the reference capacity.
     pub(super) time: f64,
-    /// Highest load of any channel between switches, in units of 1/[`WHOLE`] flow.
+    /// Highest load of any channel between switches, in units of 1/[`WHOLE`] of a flow.
     pub(super) highest: u64,
     pub(super) cost: u128,
 }
@@ -32,7 +32,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Takes as reference the capacity of the slowest adapter, or of the fastest cable between
+    /// Sets the reference to the capacity of the slowest adapter, or of the fastest cable between
     /// switches if that is lower. `standing` is the load of other jobs on each channel, or empty.
     pub(super) fn new(paths: &Paths<'_>, phases: &[Phase], standing: &[u64]) -> Self {
         let (fabric, capacities) = (paths.fabric(), capacities(paths.fabric()));
@@ -205,8 +205,8 @@ impl<'s> Loads<'s> {
         total
     }
 
-    /// Returns the load of all jobs, in units of 1/[`WHOLE`] flow; zero if this job does not use
-    /// the channel.
+    /// Returns the load of all jobs, in units of 1/[`WHOLE`] of a flow; zero if this job does not
+    /// use the channel.
     pub(super) fn load(&self, phase: usize, channel: usize) -> u64 {
         self.scale.load(self.own[phase * self.channels + channel], channel)
     }

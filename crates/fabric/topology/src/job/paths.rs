@@ -121,8 +121,8 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Returns a lower bound on the load of the busiest uplink of any leaf: one flow with routes,
-    /// or an equal part of a flow per uplink with adaptive routing; 0 if all nodes share a leaf on
+    /// Returns a lower bound on the load of the busiest uplink of any leaf: one flow or, with
+    /// adaptive routing, one flow divided by the number of uplinks; 0 if all nodes share a leaf on
     /// each rail.
     pub(super) fn least_share_of_a_leaf(&self) -> u64 {
         let mut least = 0;

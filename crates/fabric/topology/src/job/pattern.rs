@@ -150,7 +150,7 @@ fn parent(child: u32, count: u32) -> Option<u32> {
 
 /// Returns the phases with distances of 1, 2, 4, ... positions and halved shares, then the same
 /// phases in reverse order. If the number of nodes is not a power of two, the first positions
-/// combine their data in pairs before, and distribute the result afterwards.
+/// combine their data in pairs beforehand, and distribute the result afterwards.
 fn halving_doubling(count: u32, whole: f64) -> Vec<Phase> {
     let power = 1 << count.ilog2();
     let surplus = count - power;

@@ -1,6 +1,6 @@
 //! Search for a node order with a higher bandwidth bound.
 //!
-//! 1. The start is the best of the caller's candidates. Of equally fast orders, the one with fewer
+//! 1. The start is the best of the caller's candidates. Among equally fast orders, that with fewer
 //!    flows on its busiest cable is better.
 //! 2. Random moves are kept unless they raise the cost, a weighted sum of squared channel loads in
 //!    excess of one flow. A move swaps two nodes; in a ring it may also displace a node or a block.
@@ -17,8 +17,8 @@ use gingham_kernel::{Purpose, Stream};
 /// Maximum number of nodes for a search over all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Maximum number of flows between adapters that all moves together may change; takes a few
-/// seconds.
+/// Maximum number of flows between adapters that all moves together may change, to limit the
+/// search to a few seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
 const MOVES_PER_LIST: u32 = 256;
@@ -41,7 +41,7 @@ impl Default for Effort {
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Improved {
-    /// Best order found: by position, the index of a node of the placement.
+    /// Best order found, as node indices into the placement.
     pub order: Vec<usize>,
     /// Number of flows on the busiest channel between switches, for each candidate.
     pub candidates: Vec<f64>,

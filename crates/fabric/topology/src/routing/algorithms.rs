@@ -114,16 +114,15 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// Shortest paths by number of channels or by cable latency (`weight`). With the number of
-    /// channels as weight, deadlock-free on trees and folded Clos networks, but not on rings and
-    /// tori.
+    /// Shortest paths by number of channels or by cable latency (`weight`). Paths with the fewest
+    /// channels are deadlock-free on trees and folded Clos networks, but not on rings and tori.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
 routing.algorithm = "shortest-path""#))]
     "shortest-path" => shortest_path::ShortestPath,
-    /// Paths on a mesh or torus that finish one dimension before the next, each in its shorter
-    /// direction. Deadlock-free on meshes, on tori of at most three switches per dimension, and on
-    /// larger tori with two lanes and datelines.
+    /// Paths on a mesh or torus that finish one dimension before the next, in the shorter direction
+    /// around each ring. Deadlock-free on meshes, on tori of at most three switches per dimension,
+    /// and on larger tori with two lanes and datelines.
     #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
 routing.algorithm = "dimension-order""#))]
@@ -190,7 +189,7 @@ pub fn route_within(
     }
 }
 
-/// Returns the roots of an algorithm in ascending order.
+/// Returns the roots that an algorithm uses, in ascending order; empty if it uses none.
 pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
     algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }

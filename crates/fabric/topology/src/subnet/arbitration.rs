@@ -28,7 +28,7 @@ pub struct ArbitrationSlot {
     pub weight: u8,
 }
 
-/// Both tables of a port, and the limit of high priority.
+/// Both tables of a port, and the high-priority limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArbitrationTables {
     /// High-priority data sent before low priority gets a turn, in units of 4096 bytes; 0 allows

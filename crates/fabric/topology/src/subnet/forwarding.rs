@@ -122,7 +122,7 @@ impl<'a> TableJoiner<'a> {
         self.check_made_up(entry, owner)
     }
 
-    /// Checks destination names if LIDs were assigned here, because they may differ from those in
+    /// Checks destination names if [`Lids::of`] assigned the LIDs, which may differ from those in
     /// the tables.
     fn check_made_up(
         &self,

@@ -1,7 +1,7 @@
 //! Service levels of pairs as text, and their join with the fabric.
 //!
 //! ```text
-//!   source_lid,destination_lid,sl        our own table; numbers decimal or 0x hexadecimal
+//!   source_lid,destination_lid,sl        our own table; decimal or hexadecimal (0x) numbers
 //!   4,9,1
 //!   2,9,0                                LID 2 is a switch: applies to its endpoints
 //!

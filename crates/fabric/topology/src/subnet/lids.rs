@@ -119,7 +119,7 @@ impl Lids {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// Returns the LID of an endpoint at an offset, modulo its number of LIDs.
+    /// Returns the LID of an endpoint; the offset is taken modulo the endpoint's number of LIDs.
     pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
         Some(first + u16::from(lid_offset % (1 << lmc)))

@@ -14,21 +14,21 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Spread of paths to a switch over its hosts.
+/// Assignment of paths to the hosts of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathSpread {
     /// Independent paths to the hosts of a switch.
     #[default]
     Hosts,
-    /// One path to all hosts of a switch from each other switch, which is faster and needs less
-    /// memory on large fabrics.
+    /// One path from each source switch, shared by all hosts of the destination switch. Faster, and
+    /// needs less memory on large fabrics.
     Switches,
 }
 
 /// Criterion for comparing equally long paths: the load of the next channel, or of the busiest
-/// channel on the path. `NextChannel` spreads a complete tree perfectly, `WholePath` a tree with
-/// missing or parallel cables.
+/// channel on the path. `NextChannel` balances complete trees perfectly; `WholePath` suits trees
+/// with missing or parallel cables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outlook {
     NextChannel,
@@ -134,8 +134,7 @@ fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
     row_weight(graph, switch, &[to])
 }
 
-/// Returns the number of host-to-host paths from a switch to a row, without paths of aggregation
-/// nodes and routers.
+/// Returns the number of paths from the hosts of a switch to the hosts in `row`.
 pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
     let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
     hosts * u64::from(graph.host_count(switch))

@@ -4,11 +4,11 @@
 //! gone down must not go up again.
 //!
 //! ```text
-//!   hops:  s0 2 ──► s1 1 ──► t 0      choices of s0: s1 or s2, either is one hop nearer
-//!            └────► s2 1 ────┘        choices of s1 and s2: t
+//!   s0 (2 hops) ──► s1 (1 hop) ──► t      choices of s0: s1 or s2
+//!         └───────► s2 (1 hop) ────┘      choices of s1 and s2: t
 //! ```
 //!
-//! Invariant: every choice leads to a state with exactly one hop fewer, so packets arrive.
+//! Invariant: every choice reduces the remaining hops by exactly one, so packets arrive.
 
 use crate::routing::paths::graph::{UNREACHED, largest_first};
 use crate::{ChannelId, NodeId};

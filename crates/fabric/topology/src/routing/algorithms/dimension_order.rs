@@ -11,7 +11,7 @@
 //! In a ring, packets travel in the shorter direction; [`Ties`] decides between equally short ones.
 //! If all switches of a ring of even size `k` send to each other, [`Ties::Up`] puts `k (k + 2) / 8`
 //! paths on each upward channel and `k (k - 2) / 8` on each downward channel. [`Ties::Alternate`]
-//! puts `k k / 8` on every channel if `k` is a multiple of 4 (otherwise half a path more or less).
+//! puts `k² / 8` on every channel if `k` is a multiple of 4 (otherwise half a path more or less).
 //!
 //! On a mesh the routes are deadlock-free: channels can be numbered by dimension, then by distance
 //! along the direction of travel. On a torus, rings of four or more switches form cycles, because

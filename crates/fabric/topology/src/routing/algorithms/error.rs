@@ -135,7 +135,7 @@ impl RouteError {
         }
     }
 
-    /// Adapts the error to adaptive routing, which excludes the other form as a remedy.
+    /// Adapts the error to adaptive routing, which cannot use source routes instead of tables.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   level 0    s0    s1     tops
-//!              │ ╲  ╱ │     2 cables up per leaf, as fast as host cables
-//!   level 1    s2     s3    3 hosts each: oversubscribed 3 / 2
+//!              │ ╲  ╱ │     leaves: 2 uplinks and 3 hosts each, all of the same speed,
+//!   level 1    s2     s3            so the oversubscription is 3 / 2
 //! ```
 //!
 //! `tops` recognises trees; a single switch counts as a tree of one level.

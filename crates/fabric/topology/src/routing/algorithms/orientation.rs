@@ -30,7 +30,7 @@ pub enum SpanningTree {
     #[default]
     BreadthFirst,
     /// By depth-first search, which prefers the neighbour with the most cables to visited switches,
-    /// then the switch farthest from all others. The authors use `root = "largest-distance"`.
+    /// then the switch farthest from all others. Sancho et al. use `root = "largest-distance"`.
     DepthFirst,
 }
 

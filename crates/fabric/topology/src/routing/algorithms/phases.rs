@@ -1,7 +1,7 @@
 //! Legal moves and distances of up*/down*.
 //!
 //! ```text
-//!            up                        a packet begins in "may go up"; once it has gone down it
+//!            up                        a packet starts in "may go up"; once it has gone down it
 //!   may go up ──► may go up            is in "down only", and may turn only where a host ejects
 //!       │                              and re-injects it
 //!  down │  ▲ up, if it may turn

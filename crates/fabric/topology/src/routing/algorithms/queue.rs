@@ -1,11 +1,11 @@
 //! Queue of a switch's choices, ordered by load.
 //!
 //! ```text
-//!   choices of s0, the lightest first           c7 40   c9 40   c3 41   c5 41
-//!   one more path on c7, which moves back           c9 40   c3 41   c5 41   c7 41
+//!   choices of s0 and their loads               c7 40   c9 40   c3 41   c5 41
+//!   c7 takes one more path and moves back           c9 40   c3 41   c5 41   c7 41
 //! ```
 //!
-//! Loads are nearly equal, so the new position of a selected channel is searched from the end.
+//! Loads are nearly equal, so the search for a selected channel's new position starts at the end.
 //! Successive destination switches with the same choices reuse the queue.
 //!
 //! Invariant: the load of a queued channel changes only through the queue; any other change empties
@@ -23,8 +23,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Assigns bundles, given by their numbers of paths, one by one to the least loaded choice;
-    /// ties go to the lowest channel.
+    /// Assigns bundles of `paths[i]` paths, one bundle at a time, to the least loaded choice; ties
+    /// go to the lowest-numbered channel.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],

@@ -35,8 +35,8 @@ impl Form {
     }
 }
 
-/// Maximum number of (source switch, endpoint) pairs with source routes by default; these need
-/// about 200 MB.
+/// Maximum number of (source switch, endpoint) pairs with source routes by default; this many
+/// source routes need about 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy)]

@@ -3,8 +3,8 @@
 //! ```text
 //!   cost of a channel:  1 + weight x (paths on it) / (mean number of paths on a channel)
 //!
-//!   s1 ── s0 ── s2      with weight 0.5 the path via s0 costs 2 without load and 3 if both
-//!     └─ s3 ─ s4 ┘      channels carry the mean, like the idle path via s3 and s4
+//!   s1 ── s0 ── s2      with weight 0.5, the path via s0 costs 2 if idle, and 3 if both channels
+//!     └─ s3 ─ s4 ┘      carry the mean load; the idle path via s3 and s4 costs 3
 //! ```
 //!
 //! The original Myrinet software distributed one path per pair over weighted links, and could
@@ -12,11 +12,11 @@
 //! cost above and the default weight are ours. The load of a path is the number of host pairs that
 //! use it.
 //!
-//! Several passes are needed, because the first pairs are routed without load. The search over
+//! Several passes are needed, because the first pairs are routed on idle channels. The search over
 //! (switch, phase) is A* (Hart, Nilsson and Raphael 1968), with the hops of the shortest legal path
 //! as lower bound.
 //!
-//! Source: Flich et al. 2001 (`in_transit.rs`), section IV-A, "simple_routes" (its UD).
+//! Source: Flich et al. 2001 (`in_transit.rs`), section IV-A, "simple_routes" (labelled UD).
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::State;

@@ -13,8 +13,8 @@
 //! `balance.rs`) and the three starting points are ours. With equal links, the bound on all-to-all
 //! traffic is never lower than with [`super::UpDown`].
 //!
-//! Search time grows with the square of a switch's cables, hence the limits [`SWITCHES_MAX`] and
-//! [`TURNS_MAX`].
+//! Search time grows with the square of the number of cables per switch, hence the limits
+//! [`SWITCHES_MAX`] and [`TURNS_MAX`].
 
 mod balance;
 mod cycles;

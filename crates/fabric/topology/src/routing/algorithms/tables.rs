@@ -1,9 +1,9 @@
 //! Assignment of table entries, at all switches, for one destination switch at a time.
 //!
 //! ```text
-//!   toward the hosts of t, farthest switch first:   s0 ─► a, b      paths through a: those of s0
-//!                                                   s1 ─► a, b      and s1 that chose it, host by
-//!                                                   a, b ─► t       host
+//!   toward the hosts of t, farthest switch first:   s0 ─► a or b      for each host, a carries the
+//!                                                   s1 ─► a or b      paths of the switches that
+//!                                                   a, b ─► t         chose it
 //! ```
 //!
 //! Under [`Outlook::NextChannel`], a switch chooses for all hosts of a destination switch at once
@@ -19,7 +19,8 @@ use crate::routing::paths::switch_tables::SwitchTables;
 use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Computes tables from choices with one phase; with several, entries would depend on the source.
+/// Computes tables from choices with one phase; several phases would make entries depend on the
+/// source.
 pub(super) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -126,8 +127,8 @@ impl<'a> Column<'a> {
     }
 
     /// Fills a column, farthest switch first, so that the number of paths through a switch is known
-    /// when its entry is chosen. The paths that already lead to a next switch count as load beyond
-    /// that switch, because all of them will leave it on one channel.
+    /// when its entry is chosen. The load beyond a next switch includes the paths that already lead
+    /// to that switch, because they will all leave it on the same channel.
     fn fill(
         &mut self,
         leads_to_host: bool,
@@ -161,7 +162,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Computes tables to all switches; equally long paths alternate by destination.
+/// Computes tables to all switches; the destination's index selects among equally short paths.
 pub(super) fn switch_tables(
     fabric: &Fabric,
     graph: &SwitchGraph,

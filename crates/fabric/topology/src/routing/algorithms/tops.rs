@@ -1,7 +1,7 @@
 //! Top switches of a tree, derived from its hosts.
 //!
 //! ```text
-//!   rank 0    s0    s1     tops: nearest to all leaves together
+//!   rank 0    s0    s1     tops: smallest sum of squared hops to leaves
 //!             │ ╲  ╱ │
 //!             │  ╲╱  │
 //!             │  ╱╲  │
@@ -14,8 +14,8 @@
 //!
 //! 1. **Leaves** have more than a third of the mean number of hosts per switch with hosts (a spine
 //!    may have a server).
-//! 2. **Tops** are other switches with a smaller sum of squared hops to all leaves than each
-//!    neighbour. (With two pods, the mean distance does not distinguish tops from switches in the
+//! 2. **Tops** are the other switches whose sum of squared hops to all leaves is smaller than each
+//!    neighbour's. (With two pods, the mean distance does not distinguish tops from switches in the
 //!    middle of a pod.) Ranks are hops to the nearest top.
 //! 3. **Inverted switches are corrected.** A switch without hosts or lower neighbours, but on
 //!    shortest paths between leaves, is a top that lost cables. It gets the rank above its

@@ -28,7 +28,7 @@
 //!
 //! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
 //! point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the table form
-//! (at equal ranks, its up leads to the *larger* id).
+//! (where up leads to the *larger* id at equal ranks).
 
 use super::choices::{Choice, Choices};
 use super::error::RouteError;

@@ -1,10 +1,5 @@
 //! Number of escape lanes with adaptive routing.
 //!
-//! ```text
-//!   given, or required by the algorithm ──► the lowest lanes of every class ──► escape | adaptive
-//!      mesh 1, torus with rings of four or more 2, tree 0
-//! ```
-//!
 //! Invariant: with escape lanes, every VC class also has an adaptive lane.
 
 use super::datelines::{DatelineRule, Datelines};

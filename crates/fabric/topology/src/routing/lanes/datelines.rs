@@ -222,8 +222,8 @@ fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
         a != b
     })?;
     let [a, b] = coordinates(&rings[number]);
-    // In rings of four or more switches, only the coordinates of the first and the last switch
-    // differ by more than 1 between neighbours.
+    // In rings of four or more switches, the coordinates of neighbours differ by more than 1 only
+    // across the dateline.
     let crosses = u8::from(a.abs_diff(b) > 1);
     Some(2 * u8::try_from(number).expect("fewer rings than bits of a switch's number") + crosses)
 }

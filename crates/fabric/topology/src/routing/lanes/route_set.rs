@@ -68,7 +68,7 @@ pub enum Ejection {
 /// Routes of a fabric with their lanes; a packet may take any of several paths.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteSet<'a> {
-    /// Routes for each LID offset of the destinations; several with an LMC above 0.
+    /// Routes for each LID offset of the destinations; a single element with an LMC of 0.
     pub routes: &'a [Routes],
     /// Lane rule; `None` if every channel has one lane.
     pub lanes: Option<&'a Lanes>,

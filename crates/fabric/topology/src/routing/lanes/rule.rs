@@ -5,7 +5,7 @@
 //!   free             {0,1,2,3}  {0,1,2,3}  {0,1,2,3}  {0,1,2,3}
 //!   datelines        {0,1,2,3}  {0,1}      {2,3}      {0,1,2,3}      dateline on s1 ► s2
 //!   tables, SL 3     {3}        {0}        {1}        {1}
-//!   two lanes a VL   {6,7}      {0,1}      {2,3}      {2,3}
+//!   two lanes per VL {6,7}      {0,1}      {2,3}      {2,3}
 //! ```
 //!
 //! Every packet has a constant [`VcClass`], and a [`DatelineClass`] that may change at a hop. A
@@ -60,12 +60,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Assigns lanes by tables, with the service level of each pair.
+    /// Selects lanes by SL-to-VL tables, with the service level of each pair.
     pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
         Self::by_tables(fabric, map, levels, true, &[])
     }
 
-    /// Assigns lanes by tables. Packets use the service level of their pair (with
+    /// Selects lanes by SL-to-VL tables. Packets use the service level of their pair (with
     /// `has_class_by_pair`), or any level in `everywhere`.
     pub fn by_tables(
         fabric: &Fabric,
@@ -108,8 +108,8 @@ impl Lanes {
         Self { legs, ..Self::by_sets(self.rule, &divided) }
     }
 
-    /// Returns the VC class restricted to the lanes of a leg, counted from 0; further legs use the
-    /// lanes of the last.
+    /// Returns the VC class restricted to the lanes of a leg, counted from 0. Legs beyond those of
+    /// [`Self::with_legs`] use the lanes of the last leg.
     #[inline]
     pub const fn on_leg(&self, vc_class: VcClass, leg: u8) -> VcClass {
         if self.legs == 1 {
@@ -164,8 +164,8 @@ impl Lanes {
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Creates a rule with one VC class of `count` lanes. With `datelines` of `None`, the rule uses
-    /// datelines by hop if the routing algorithm needs them and `count` suffices; `Some(None)`
+    /// Creates a rule with one VC class of `count` lanes. If `datelines` is `None`, datelines by
+    /// hop are used where the routing algorithm needs them and `count` suffices; `Some(None)`
     /// excludes datelines.
     ///
     /// # Errors
@@ -255,8 +255,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes that a VC class may use on any channel. `None` stands for class 0 or, with
-    /// tables, for the levels of all pairs.
+    /// Returns the union of the lanes that a VC class may use on all channels. `None` stands for
+    /// class 0 or, with tables, for the levels of all pairs.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels, lanes_per_vl } => {

@@ -74,7 +74,8 @@ impl ServiceLevels {
         self
     }
 
-    /// Returns the level of packets to a LID of `to`; LID offsets beyond the last use its levels.
+    /// Returns the level of packets to a LID of `to`; LID offsets beyond its last LID use the level
+    /// of the last LID.
     pub fn level(&self, from: EndpointId, to: EndpointId, lid_offset: u8) -> u8 {
         if self.levels.is_empty() {
             return 0;

@@ -80,7 +80,7 @@ pub(super) fn all_to_all(
 }
 
 impl AssumedSpeed {
-    /// Determines the speed; `None` if all used cables have a known speed, or none has.
+    /// Determines the speed; `None` if the speeds of all used cables are known, or none are.
     fn of(fabric: &Fabric, used: &[ChannelId]) -> Option<Self> {
         let cables: BTreeSet<ChannelId> =
             used.iter().map(|channel| (*channel).min(Fabric::reverse(*channel))).collect();

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 /// Number of outputs for packets to hosts on other switches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
-    /// Mean over all switches and the reachable hosts on other switches; `None` without such hosts.
+    /// Mean over all pairs of a switch and a reachable host on another switch; `None` without
+    /// pairs.
     pub mean_outputs: Option<f64>,
     /// Largest number of outputs at any switch.
     pub max_outputs: usize,

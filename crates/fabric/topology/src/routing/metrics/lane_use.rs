@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Lanes used by packets of all pairs, and dropped packets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneUse {
-    /// Lanes used between switches, in ascending order; without a lane rule, lane 0 or none.
+    /// Lanes used between switches, in ascending order; at most lane 0 without a lane rule.
     pub lanes: Vec<u8>,
     /// Drops by location and service level.
     pub drops: Vec<LaneDrop>,

@@ -13,13 +13,12 @@ pub struct Sharing {
     pub channel: ChannelId,
     /// Number of ordered host pairs with a path on the channel.
     pub pairs: u64,
-    /// First pairs in the order of destination, then source.
+    /// First pairs, ordered by destination and then by source.
     pub examples: Vec<(EndpointId, EndpointId)>,
 }
 
 impl Sharing {
-    /// Finds the pairs on `channel` by their first path, and keeps at most `examples_max` as
-    /// examples.
+    /// Finds the pairs whose first path uses `channel`, with at most `examples_max` examples.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,

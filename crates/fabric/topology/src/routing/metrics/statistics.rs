@@ -153,7 +153,7 @@ struct Tally<'a> {
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
     walks_from: Vec<u64>,
-    /// By endpoint: whether its switch has a path to it, which its own packets do not use.
+    /// By endpoint: whether `walks_from` includes a path to it from its own switch.
     is_left_out: Vec<bool>,
     distances: Option<(NodeId, Vec<u32>)>,
 }
@@ -209,7 +209,7 @@ impl<'a> Tally<'a> {
         self.add_pairs(walk.source, walk.to, lengths, pairs);
     }
 
-    /// Adds paths that form a tree, with the same result as [`Self::add`].
+    /// Adds paths that form a tree; equivalent to calling [`Self::add`] for each path.
     fn add_destination_paths(&mut self, row: &RouteRow<'_>, destination_paths: &DestinationPaths) {
         let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
         let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
@@ -292,8 +292,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the paths on the channels from hosts: all paths from the switch, except to the host
-    /// itself.
+    /// Adds the paths on the channels from hosts. A host uses all paths from its switch, except a
+    /// path to itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {

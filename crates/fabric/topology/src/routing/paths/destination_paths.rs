@@ -32,7 +32,7 @@ impl DestinationPaths {
         Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }
     }
 
-    /// Computes the paths of a row; returns `false` if the row stores no output port per switch.
+    /// Computes the paths of a row; returns `false` if the row stores whole paths.
     pub(crate) fn fill(
         &mut self,
         fabric: &Fabric,

@@ -116,8 +116,7 @@ impl Routes {
         }
     }
 
-    /// Returns the path from one endpoint to another; `None` without a route, or if both are the
-    /// same.
+    /// Returns the path from one endpoint to another; `None` without a route, or if `from == to`.
     pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
         if from == to {
             return None;

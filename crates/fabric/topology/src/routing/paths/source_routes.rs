@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a path    (s0, h3)  ──►  ports 2, 5                s0[2] -> s2, s2[5] -> s1, then s1 -> h3
-//!             with a host h7 of s2 in transit          s0[2] -> s2, s2[7] -> h7, h7[1] -> s2, s2[5] -> s1
+//!             via in-transit host h7 of s2             s0[2] -> s2, s2[7] -> h7, h7[1] -> s2, s2[5] -> s1
 //!   a column  h3: s0 ──► 2, s1 ──► -, s2 ──► 5         the paths of all switches at once
 //! ```
 //!

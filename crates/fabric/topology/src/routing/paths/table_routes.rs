@@ -53,7 +53,7 @@ impl TableRoutes {
     /// Enables adaptive routing: a packet may take any channel on a shortest path.
     ///
     /// # Errors
-    /// Fails if a table entry for a reachable destination leads off every shortest path.
+    /// Fails if a table entry for a reachable destination is not on a shortest path.
     pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerPath> {
         let hops = ShortestHops::new(fabric);
         for to in fabric.endpoint_ids() {
@@ -79,8 +79,8 @@ impl TableRoutes {
         self.hops.is_some()
     }
 
-    /// Returns the possible next channels in port order, each with whether it is the channel of the
-    /// table entry. Without adaptive routing, only that channel is possible.
+    /// Returns the possible next channels in port order; the flag marks the channel of the table
+    /// entry. Without adaptive routing, only that channel is possible.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,

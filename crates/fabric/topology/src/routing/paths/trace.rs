@@ -6,7 +6,7 @@
 //!   s3 ──► s4 ──?           s4 has no entry for h5: a black hole
 //! ```
 //!
-//! Only tables read from a running fabric may have faults. A pair in different connected components
+//! Only tables read from a running fabric can have faults. A pair in different connected components
 //! is not a fault.
 
 use super::graph::{Attachment, SwitchGraph};

@@ -12,7 +12,7 @@
 //!
 //! If this graph is acyclic, every packet eventually moves, provided that no packet is queued
 //! behind another on an adaptive lane while it still holds escape lanes. Lanes must therefore store
-//! whole packets (virtual cut-through), or be empty before they accept another.
+//! whole packets (virtual cut-through), or be empty before they accept another packet.
 //!
 //! Without escape lanes, a dependency leads from every channel that a packet may take to every
 //! possible next channel.
@@ -40,7 +40,7 @@ pub(super) struct AdaptiveCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     vertices: LaneSet,
-    /// By vertex (`channel * groups + group`): vertices that a packet on it may wait for.
+    /// By vertex (`channel * groups + group`): vertices that a packet holding it may wait for.
     rows: Vec<Row>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// Returns, by switch, the vertices that packets may wait for there or later.
+    /// Returns, by switch, the vertices that packets may wait for at that switch or later.
     fn ahead(
         &self,
         nearest_first: &[NodeId],

@@ -1,4 +1,4 @@
-//! Turns of all packets, one destination at a time, with lanes by tables.
+//! Turns of all packets, one destination at a time, with lanes selected by tables.
 //!
 //! ```text
 //!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      after s2, both take the same lane

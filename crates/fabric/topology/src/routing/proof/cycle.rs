@@ -1,12 +1,5 @@
 //! Search for a shortest cycle of dependencies, and its description for users.
 //!
-//! ```text
-//!   s0[2] -> s1[1]   then the next, from h0 to h2
-//!   s1[2] -> s2[1]   then the next, from h1 to h3
-//!   ...
-//!   s0[2] -> s1[1]   closes the cycle
-//! ```
-//!
 //! Breadth-first search from each buffer in turn finds the shortest path back through higher
 //! buffers, with successors in ascending order, so the cycle is lexicographically least. Worst
 //! case: O(buffers x dependencies).

@@ -13,8 +13,8 @@
 //! Transactions on Computers C-36(5), 1987).
 //!
 //! An endpoint consumes a packet completely, so dependencies end at endpoints and at in-transit
-//! hosts, unless the host may be full (`ejection.rs`). Unused table entries do not count. The paths
-//! of lost packets do, and a loop is a cycle.
+//! hosts, unless the host may be full (`ejection.rs`). Unused table entries do not count; the paths
+//! of lost packets do, so a forwarding loop is a cycle.
 //!
 //! A packet with a choice of lanes holds one lane and waits for all lanes of the next hop, with an
 //! edge for each pair. If sets of lanes are equal or disjoint, a cycle on one lane of each set is a

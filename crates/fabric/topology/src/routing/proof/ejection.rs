@@ -3,13 +3,13 @@
 //! ```text
 //!   s0 ──► s1 ──► h1 ──► s1 ──► s2       h1 ejects a packet and re-injects it
 //!
-//!   always:      s0 -> s1 ends its wait at h1           two legs
-//!   until full:  s1 -> h1 waits for h1 -> s1            no space until the host has sent on
+//!   always:      no dependency at h1                    h1 accepts every packet
+//!   until full:  s1 -> h1 depends on h1 -> s1           h1 may have to send a packet first
 //! ```
 //!
-//! While its packet pool is full, a host leaves all packets in the channel into it, in transit or
-//! not. They wait for the host's own channel until the host has re-injected packets; any packet
-//! that the host is sending waits for the next channel. All packets in transit share the pool, so a
+//! While its packet pool is full, a host leaves all packets, in transit or not, in the channel into
+//! it. These packets wait until the host has re-injected pooled packets on its own channel; packets
+//! that the host is sending wait for the next channel. All packets in transit share the pool, so a
 //! packet that waits for space waits for every lane that pooled packets may take.
 
 use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
@@ -62,7 +62,7 @@ impl BackpressuredHosts {
             && let Some(first) = laned.buffers().next()
         {
             for sender in laned.walk.senders(graph).filter(|sender| self.may_stop(*sender)) {
-                // This may include other VC classes, which only add dependencies.
+                // Senders with other VC classes only add dependencies.
                 let decided = routes.lanes.map(|lanes| lanes.first(sender, laned.vc_class));
                 let channel = fabric.endpoint_channel(sender);
                 let own = Buffers { channel, lanes: decided.unwrap_or(LaneSet::one(0)) };

@@ -89,7 +89,7 @@ fn proof_on_lanes_is_independent_of_thread_count() {
 
 #[test]
 fn cyclic_groups_are_counted_without_removed_channels() {
-    // 0 -> 1 -> 2 -> 0 -> 3, 3 -> 4 <-> 5, 6 -> 6.
+    // The cyclic groups are {0, 1, 2}, {4, 5} and {6}.
     let edges = [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 5), (5, 4), (6, 6)];
     let graph = DependencyGraph::from_edges(7, &edges);
     let groups = |gone: &[usize]| {

@@ -1,6 +1,6 @@
 //! Load balancing of cycle-free paths that keeps them cycle-free.
 //!
-//! Channels are numbered so that the numbers increase along every path; further paths with
+//! Channels are numbered so that the numbers increase along every path; additional paths with
 //! increasing numbers then form no cycle. Each round reassigns every demand to the least loaded of
 //! the shortest increasing paths. Finally, demands on the busiest channel are moved to less loaded
 //! detours.

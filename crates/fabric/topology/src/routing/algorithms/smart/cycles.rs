@@ -1,13 +1,13 @@
 //! Removal of dependency cycles, one turn at a time.
 //!
 //! ```text
-//!   a ► b ► c ► a      each turn of a shortest cycle is priced by its paths' cost without it
-//!       └ forbidden    the cheapest is forbidden, and its paths are rerouted
+//!   a ► b ► c ► a      a shortest cycle: the turn with the lowest price
+//!       └ forbidden    is forbidden, and its paths are rerouted
 //! ```
 //!
-//! The price of a turn is the total growth of its host-to-host paths, in channels, if the turn is
-//! forbidden; in a tie, the turn with fewer paths is forbidden. A turn that some pair needs is
-//! kept, so a cycle may remain unless an order of the switches (`order.rs`) is preserved.
+//! The price of a turn is the number of channels that rerouting would add to its host-to-host paths
+//! in total; in a tie, the turn with fewer paths is forbidden. A turn that some pair needs is kept,
+//! so a cycle may remain unless an order of the switches (`order.rs`) is preserved.
 
 use super::order::Order;
 use super::paths::Paths;
@@ -37,7 +37,7 @@ impl<'a> Breaking<'a> {
         breaking
     }
 
-    /// Breaks all cycles; `None` if no turn of a cycle can be forbidden, which is impossible with
+    /// Breaks all cycles; `None` if no turn of a cycle can be forbidden, which cannot happen with
     /// an order.
     pub(super) fn run(mut self) -> Option<Paths<'a>> {
         loop {
