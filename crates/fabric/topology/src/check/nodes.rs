@@ -2,8 +2,8 @@
 //! system GUIDs shared by several hosts.
 //!
 //! A compute node lacks an adapter on a rail if more than half of the other compute nodes in its
-//! unit (at least two) have one on that rail. A compute node is divided if it also has cables to a
-//! different unit with several leaves.
+//! unit (at least two) have one on that rail. A compute node is divided if it also has cables to
+//! another unit with several leaves.
 
 use super::listed;
 use crate::cluster::{Cluster, ClusterNode, Naming, Role};

@@ -73,8 +73,8 @@ pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
     leaves
 }
 
-/// Finds the planes: connected components of the switch graph with adapters of more than half of
-/// the cabled nodes.
+/// Finds the planes: connected components of the switch graph to which more than half of the cabled
+/// nodes have cables.
 pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>> {
     let islands = islands(fabric);
     let mut nodes_on: BTreeMap<NodeId, usize> = BTreeMap::new();

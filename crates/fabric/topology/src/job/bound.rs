@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub struct Bound {
     /// Bound of each phase.
     pub phases: Vec<PhaseBound>,
-    /// Number of flows on the busiest channel between switches.
+    /// Largest number of flows on any channel between switches in any phase.
     pub flows_max: f64,
     /// Bus bandwidth as in `nccl-tests`, in bytes per second, or in units of the link bandwidth if
     /// no speed is known.

@@ -22,8 +22,8 @@ pub struct SharedLink {
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// Returns up to `limit` shared channels, the busiest first, each in its busiest phase; and the
-/// total number of cables with a shared channel.
+/// Returns up to `limit` shared channels, the busiest first and each in its busiest phase, and the
+/// number of cables with a shared channel.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

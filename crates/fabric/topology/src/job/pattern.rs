@@ -187,8 +187,8 @@ mod tests {
                 assert_ne!(edge.from, edge.to);
                 *sent.entry(edge.from).or_default() += 1;
             }
-            // Up to three neighbours in one tree and one in the other; an end position of a shifted
-            // tree may have one more.
+            // A node has up to three neighbours in one tree and one in the other; an end position
+            // of a shifted tree may have one more.
             let most = sent.values().max().copied().unwrap_or(0);
             assert!(most <= 5, "{count}: {most}");
         }

@@ -42,7 +42,7 @@ use cycle::shortest_cycle;
 pub enum Proof {
     /// Acyclic dependency graph: deadlock is impossible.
     Free {
-        /// Number of each buffer, by `channel * lanes + lane`, increasing along every route: lowest
+        /// Number of each buffer (`channel * lanes + lane`), increasing along every route: lowest
         /// on channels from endpoints, highest on channels into endpoints, except at hosts that may
         /// be full.
         order: Vec<u32>,

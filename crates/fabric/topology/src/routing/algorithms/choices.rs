@@ -1,7 +1,7 @@
 //! Choices of an algorithm: the legal next channels of each state, towards one destination switch.
 //!
-//! Most algorithms have one phase. Up*/down* with source routes has two, because a packet that has
-//! gone down must not go up again.
+//! Most algorithms have one phase. Up*/down* with source routes has two: before and after going
+//! down.
 //!
 //! ```text
 //!   s0 (2 hops) ──► s1 (1 hop) ──► t      choices of s0: s1 or s2

@@ -1,4 +1,4 @@
-//! Fall-backs: host pairs whose shortest paths all turn from down to up at switches without hosts.
+//! Host pairs whose shortest paths all turn from down to up at switches without hosts.
 
 use super::choices::State;
 use super::orientation::Orientation;

@@ -24,7 +24,7 @@ pub struct TreeShape {
 pub struct TreeLevel {
     /// Switches in ascending order.
     pub switches: Vec<NodeId>,
-    /// Capacity of cables to hosts and lower switches, divided by upward capacity; `None` at the
+    /// Ratio of downward capacity (to hosts and lower switches) to upward capacity; `None` at the
     /// top level. Capacity is the sum of link rates, or the number of cables if a speed is unknown.
     pub oversubscription: Option<Oversubscription>,
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub struct ShortestPath {
     /// Quantity that shortest paths minimise.
     pub weight: PathWeight,
-    /// Cable length added per channel with the weight `latency`, for example to account for switch
+    /// Length added to each cable if the weight is `latency`, for example to account for switch
     /// delay. The default of 1 m corresponds to one cycle of BookSim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_length: Option<Length>,

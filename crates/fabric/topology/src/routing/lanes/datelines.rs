@@ -25,8 +25,6 @@
 //!
 //! Source: Dally and Seitz 1987 (`proof/dependency.rs`), section IV (virtual channels of the k-ary
 //! n-cube); by wrap: Scott and Thorson, "Optimized routing in the Cray T3D", PCRCW 1994.
-//!
-//! Invariant: both channels of a cable cross a dateline, or neither does.
 
 use super::set::{DatelineClass, LaneSet};
 use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
@@ -43,7 +41,7 @@ const OUTSIDE: u8 = u8::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatelineRule {
-    /// Lower class before the dateline, upper class from the channel that crosses it.
+    /// Lower class before the dateline, upper class from the channel that crosses it onwards.
     #[default]
     #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     ByHop,

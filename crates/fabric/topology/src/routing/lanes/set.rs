@@ -41,7 +41,7 @@ impl LaneSet {
         Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
     }
 
-    /// Returns the lanes of a VL with `lanes_per_vl` lanes, as far as they are below [`LANES_MAX`].
+    /// Returns the lanes of a VL with `lanes_per_vl` lanes, without lanes from [`LANES_MAX`] on.
     pub const fn of_vl(vl: u8, lanes_per_vl: u8) -> Self {
         let first = vl as u32 * lanes_per_vl as u32;
         if first >= LANES_MAX as u32 {

@@ -33,7 +33,7 @@ pub struct AllToAll {
     pub bottleneck: ChannelId,
     /// Rate of the slowest host link; `None` if no speed is known.
     pub reference: Option<Rate>,
-    /// Speed assumed for cables of unknown speed; `None` if not needed.
+    /// Speed assumed for cables of unknown speed; `None` if all or no speeds are known.
     pub assumed: Option<AssumedSpeed>,
 }
 
@@ -128,8 +128,8 @@ impl Destinations {
         Self { of_host, of_island, islands }
     }
 
-    /// Returns the number of hosts that each sender on a channel reaches; the largest, if they
-    /// differ.
+    /// Returns the number of hosts that the host at the start of a channel reaches; for channels
+    /// from switches, the largest number in the connected component.
     fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
         let source = fabric.source(channel);
         let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));

@@ -5,7 +5,6 @@
 
 #[derive(Clone, Debug)]
 pub(crate) enum Ports {
-    /// Ports up to 255.
     Bytes(Vec<u8>),
     Words(Vec<u16>),
 }

@@ -1,7 +1,7 @@
 //! Buffer dependencies with adaptive routing.
 //!
 //! ```text
-//!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        on the path of the tables
+//!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        next channel in the tables
 //!                              └─► (s2 ► t, lane 0)        after an adaptive lane to s2
 //! ```
 //!
