@@ -1,7 +1,7 @@
 //! Positions of lane arbiters, and changes of a lane's weight during a run.
 //!
-//! Plans check [`Plan::can_weigh`](crate::Plan::can_weigh) first, since some schedulers have no
-//! weights.
+//! Some schedulers have no weights: check [`Plan::can_weigh`](crate::Plan::can_weigh) before a
+//! change.
 
 use gingham_topology::ChannelId;
 use std::num::NonZeroU16;

@@ -60,7 +60,7 @@ impl LanePlan {
         }
     }
 
-    /// Returns the lanes that a scheduler ever serves.
+    /// Returns the lanes that a scheduler can serve.
     pub fn served(&self, scheduler: &Scheduler) -> LaneSet {
         let served = scheduler.served(self.count);
         if scheduler.chooses_among_vls() {
@@ -91,8 +91,8 @@ pub struct PipelinePlan {
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others use wormhole switching.
     pub cut_through: LaneSet,
-    /// Number of cycles from a flit's arrival at a switch to its lane buffer, pipelined with one
-    /// flit per cycle.
+    /// Number of cycles between a flit's arrival at a switch and its entry into a lane buffer,
+    /// pipelined with one flit per cycle.
     pub pipeline_cycles: u32,
     /// Routing time in cycles (stage 2).
     pub routing_cycles: u32,

@@ -6,7 +6,7 @@
 //!   adapter_port = { infiniband = { high = [{ lane = 0, weight = 4 }], low = [{ lane = 1, weight = 1 }] } }
 //! ```
 //!
-//! Values by lane are lists that start with lane 0.
+//! Per-lane values are lists that start with lane 0.
 
 mod deficit_round_robin;
 mod first_come_first_served;
@@ -71,7 +71,7 @@ pub struct Facts {
     pub depends_on: DependsOn,
     /// Unit of the arbiter's lane choices.
     pub by: Granularity,
-    /// Lanes that are ever served, possibly including lanes that do not exist.
+    /// Lanes that can be served, possibly including lanes that do not exist.
     pub served: LaneSet,
 }
 
@@ -245,8 +245,8 @@ impl Scheduler {
         matches!(self, Self::InfiniBand(_))
     }
 
-    /// Returns the lanes that are ever served, among the first `count`; VLs if the scheduler
-    /// chooses among VLs.
+    /// Returns the lanes that can be served, among the first `count`; VLs if the scheduler chooses
+    /// among VLs.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }

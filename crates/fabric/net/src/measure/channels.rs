@@ -54,8 +54,8 @@ impl ChannelCollector {
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// Returns the results of each channel over the sections from `first` on, which have the
-    /// lengths `sections_ps`; `None` without sections.
+    /// Returns the results of each channel over the sections from `first` on, whose lengths are
+    /// `sections_ps`; `None` without sections.
     pub(super) fn reports(
         &self,
         first: usize,

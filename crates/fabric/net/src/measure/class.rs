@@ -8,7 +8,7 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Number of slices per value of the latency series for MSER-5: five, as in its batches *(ours)*.
+/// Number of slices averaged for each latency passed to MSER-5: five, as in its batches *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct ClassCollector {
     pub(super) active: Range<Time>,
     pub(super) slices: Slices,
     pub(super) latencies: LatencySections,
-    /// Sums by step of the time series; `None` if slices serve as steps.
+    /// Sums for each step of the time series; `None` if slices serve as steps.
     pub(super) steps: Option<Steps>,
     pub(super) served: ServedCollector,
 }

@@ -32,8 +32,8 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Minimum number of messages for a test of the interval width *(ours)*. In 200 trials with similar
-/// rules, 183 to 195 intervals contained the true value (`docs/concepts/measurement.md`).
+/// Minimum number of messages for a test of the interval width *(ours)*. With similar rules, 183 to
+/// 195 of 200 intervals contained the true value (`docs/concepts/measurement.md`).
 const MESSAGES_MIN: u64 = 1_000;
 
 /// Statistics collector of a run.
@@ -166,7 +166,7 @@ impl Collector {
     }
 
     /// Counts a packet that an in-transit host re-injected at `now`. `waited` is the time since the
-    /// packet was ready.
+    /// packet became ready.
     pub fn on_reinjected(&mut self, host: EndpointId, now: Time, waited: Span) {
         if self.closed.is_none() {
             self.transit.count_reinjected(self.grid.section_at(now), host, waited);
@@ -219,7 +219,7 @@ impl Collector {
         }
     }
 
-    /// Returns the deadline statistics up to now, or up to the end of the window once it is closed.
+    /// Returns the deadline statistics so far, or up to the end of the window once it is closed.
     pub fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }

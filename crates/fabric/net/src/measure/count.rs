@@ -39,7 +39,7 @@ pub struct ChannelCount {
     pub data_flits: u64,
     /// Control flits whose transmission has started.
     pub control_flits: u64,
-    /// STOP signals, or pauses of lanes, that have reached the sender.
+    /// STOP signals, or lane pauses, that have reached the sender.
     pub stops: u64,
     /// Stopped time of the sender in ps: from STOP to GO, while any lane is paused, or while a
     /// packet is ready but lacks credits.

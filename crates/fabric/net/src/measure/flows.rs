@@ -31,7 +31,7 @@ pub(super) struct FlowCollector {
 struct Flow {
     key: FlowKey,
     sections: FlowSums,
-    /// Held-back periods after the last section that the present section width permits.
+    /// Held-back periods beyond the last section at the present section width.
     ahead: Vec<Held>,
     steps: Option<FlowSums>,
 }

@@ -1,9 +1,9 @@
 //! Steps of time series, and centred means over several steps.
 //!
 //! ```text
-//!   steps     | 0 | 1 | 2 | 3 | 4 | 5 |      equal widths from time zero; the run's end may cut the last
-//!   smoothed          └─ 3 ───┘              a mean over a window of 3 steps, centred on the step
-//!             └ 0 ────┘                      fewer steps at the ends
+//!   steps     | 0 | 1 | 2 | 3 | 4 | 5 |      equal widths from time zero; the last may be shorter
+//!   smoothed          └──── 3 ────┘          mean of steps 2 to 4, centred on step 3
+//!             └ 0 ────┘                      mean of steps 0 and 1, at the start
 //! ```
 
 use crate::{FollowPlan, Plan};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   64 sections of 16 slices    |-|-|-|-|-|-|-|-| ... |-|
-//!   the 65th starts: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
+//!   before the 65th section     |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
 //! ```
 //!
 //! The initial slice width is `ceil(time / (1,024 x 2^k))`, where `time` is the length of the run

@@ -1,8 +1,8 @@
 //! Latency histograms by section of message creation.
 //!
 //! A bin is narrower than 1 % of its latencies (`hdrhistogram`, after Tene's HdrHistogram: 128
-//! equal bins per power of two). A percentile, the middle of its bin, is thus exact to 0.5 %. A
-//! section needs a few kilobytes.
+//! equal bins per power of two). A percentile, the middle of its bin, is thus accurate to within
+//! 0.5 %. A section needs a few kilobytes.
 
 use gingham_kernel::Span;
 use hdrhistogram::Histogram;
@@ -51,7 +51,8 @@ impl Latencies {
 
     #[cold]
     fn record_beyond(&mut self, bar: usize) {
-        // Extends the bins to the next power of two, because similar latencies will follow.
+        // Extends the bins to the next power of two, because similar latencies are likely to
+        // follow.
         self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
         self.bars[bar] = 1;
     }

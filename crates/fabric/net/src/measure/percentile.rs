@@ -16,7 +16,7 @@ use gingham_results::{Ratio, real};
 /// Latency percentile with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentile {
-    /// Latency that the given fraction of messages does not exceed, exact to 0.5 %.
+    /// Latency that the given fraction of messages does not exceed, to within 0.5 %.
     pub latency: Span,
     /// Lower end of the interval; `None` if the data do not suffice for an interval.
     pub low: Option<Span>,

@@ -67,8 +67,8 @@ pub struct ClassReport {
 }
 
 impl ClassReport {
-    /// Returns the number of messages created in the window, but neither dropped nor delivered
-    /// within the follow time.
+    /// Returns the number of messages created in the window, but neither dropped nor delivered by
+    /// the end of the run.
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
@@ -186,8 +186,9 @@ impl<'a> RunReport<'a> {
         self.merged(class).bars()
     }
 
-    /// Returns the time series of a class from time zero to the end of the window. A step is a step
-    /// of the plan or a slice. Incomplete steps are omitted, except at the end of the run.
+    /// Returns the time series of a class from time zero to the end of the window. Steps have the
+    /// plan's step width; without one, they are slices. Incomplete steps are omitted, except at the
+    /// end of the run.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {

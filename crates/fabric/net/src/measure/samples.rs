@@ -77,8 +77,8 @@ impl Samples {
 
 impl RunReport<'_> {
     /// Returns the series of the followed channels, in plan order, up to the end of the window or
-    /// the last sample, with steps as in [`Self::series`]. A flit counts entirely in the step of
-    /// its start, so the utilisation of a step may slightly exceed 1.
+    /// the last sample, with steps as in [`Self::series`]. A flit counts entirely in the step in
+    /// which it starts, so the utilisation of a step may slightly exceed 1.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

@@ -7,8 +7,8 @@
 //!
 //! **Endpoints that fall behind.** The fraction left behind is the backlog growth (payload created
 //! minus delivered) divided by the created payload, with an interval from batch means. Each of `n`
-//! endpoints is tested at the probability [`FAMILY_CHANCE`] `/ n` (Bonferroni): at most one run in
-//! a hundred reports an endpoint without a growing backlog.
+//! endpoints is tested at the significance level [`FAMILY_CHANCE`] `/ n` (Bonferroni): at most one
+//! run in a hundred reports an endpoint without a growing backlog.
 //!
 //! Invariant: sums over endpoints equal sums over the slices of the class.
 
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn false_positive_rate_of_lagging_endpoints_is_as_specified() {
-        // Independent changes with mean zero are the worst case. Of 40,000 tests at 0.1 %, about 40
-        // should report an endpoint (standard deviation 6.3).
+        // Independent changes with mean zero are the worst case. Of 40,000 tests at the 0.1 %
+        // level, about 40 should report an endpoint (standard deviation 6.3).
         let mut stream = Stream::new(1, "served", Purpose::Arrival);
         let mut point = Point::of_family(10);
         let mut named = 0;

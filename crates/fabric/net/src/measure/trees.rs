@@ -53,20 +53,20 @@ pub struct TreeLife {
 /// Number of inspections that found a channel in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelRoles {
-    /// Inspections with the channel as a root.
+    /// Inspections in which the channel was a root.
     pub root: usize,
-    /// Inspections with the channel as a branch, on any lane.
+    /// Inspections in which the channel was a branch, on any lane.
     pub branch: usize,
-    /// Inspections with the channel as a leaf, on any lane.
+    /// Inspections in which the channel was a leaf, on any lane.
     pub leaf: usize,
 }
 
 /// Number of inspections that found a flow in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowRoles {
-    /// Inspections with the flow feeding a tree.
+    /// Inspections in which the flow fed a tree.
     pub feeding: usize,
-    /// Inspections with the flow as a victim of a tree, but feeding no tree.
+    /// Inspections in which the flow was a victim of a tree, but fed none.
     pub victim: usize,
 }
 
@@ -186,8 +186,8 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// Inspects a run of 60 ps every 10 ps, with the tree's number of branches at each inspection;
-    /// 0 means no tree.
+    /// Inspects a 60 ps run every 10 ps. `branches` lists the tree's size at each inspection; 0
+    /// means no tree.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),

@@ -9,10 +9,10 @@
 //!   MSER(d) = sum over i >= d of (x_i - mean of all x_i, i >= d)^2 / (n - d)^2
 //! ```
 //!
-//! Near saturation this rule cuts behind a burst of high latencies, so that the mean of the rest is
-//! too low. *(ours)* The values are therefore logarithms, which make a burst less of an outlier and
-//! the empty start more of one, and the shallowest cut with an MSER at most a tenth above the
-//! minimum is used. If this cut lies in the last fifth of the first half, the series is too short.
+//! Near saturation, this rule cuts after a burst of high latencies, so the mean of the rest is too
+//! low. *(ours)* It is therefore applied to logarithms, which make a burst less of an outlier and
+//! the empty start more of one, and the shallowest cut with an MSER within 10 % of the minimum is
+//! used. If this cut lies in the last fifth of the first half, the series is too short.
 //!
 //! A network fills from empty: high values at the start are mostly chance, and cutting them makes
 //! the mean too low and its interval too narrow. They are cut only if the cut more than halves the
@@ -49,7 +49,7 @@ fn falls_at(cut: usize, values: &[f64]) -> bool {
 
 /// Returns `(d, MSER(d))` for every cut that leaves at least one value, deepest cut first.
 fn marginal_errors(values: &[f64]) -> impl Iterator<Item = (usize, f64)> {
-    // Differences from one of the values lose fewer digits than the values themselves.
+    // Sums of differences from one value lose less precision than sums of the values.
     let origin = values[values.len() - 1];
     let mut sums = (0.0, 0.0, 0.0);
     values.iter().enumerate().rev().map(move |(cut, value)| {
@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // A cut after one high value has the smallest MSER, but hardly smaller than without a cut.
+        // A cut after one high value has the smallest MSER, but only slightly smaller than without
+        // a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();

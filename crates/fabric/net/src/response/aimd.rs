@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   marked       r / m
-//!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in this order
+//!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in the order written
 //! ```
 //!
 //! The rate is r, the factor m, and the packet length p. The increase is the steepest that keeps
 //! recovery times at or above p / R_min, the recovery time at the rate m R_min.
 //!
-//! Source: Chiu and Jain 1989; the increase is reconstructed from this condition of Santos, Turner
-//! and Janakiraman, INFOCOM 2003.
+//! Source: Chiu and Jain 1989; the increase is derived from this condition in Santos, Turner and
+//! Janakiraman, INFOCOM 2003.
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};

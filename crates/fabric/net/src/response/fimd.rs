@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   marked       r / m
-//!   not marked   r m^(1 / (r / R_min))         evaluated in this order
+//!   not marked   r m^(1 / (r / R_min))         evaluated in the order written
 //! ```
 //!
-//! The rate is r, the factor m.
+//! The rate is r and the factor m.
 //!
-//! Source: US patent 7,920,476, claims 1 to 3; m = 2 is recalled from HPL-2002-4.
+//! Source: US patent 7,920,476, claims 1 to 3; m = 2 is quoted from memory of HPL-2002-4.
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};

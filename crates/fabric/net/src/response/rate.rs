@@ -1,17 +1,17 @@
 //! Rate of a flow as a fraction of its highest rate, for responses that change rates.
 //!
 //! ```text
-//!   rate 1      a packet starts every T = p / R_max      the class's rate limit, or the full link rate
+//!   rate 1      a packet starts every T = p / R_max      R_max: the class's rate limit, or the full link rate
 //!   rate r      every T / r                              from the next packet on
-//!   lowest      R_min: no response goes below
+//!   lowest      R_min: no response sets a lower rate
 //! ```
 //!
 //! LIPD and FIMD recover from one decrease in p / R_min, the packet time at the lowest rate, from
-//! any rate (AIMD only from its second lowest rate). A flow marked once thus recovers before a flow
-//! at the lowest rate could send a packet.
+//! any rate (AIMD only from `factor` times the lowest rate). A flow marked once thus recovers
+//! before a flow at the lowest rate could send a packet.
 //!
 //! Source: Santos, Turner and Janakiraman, End-to-End Congestion Control for InfiniBand, INFOCOM
-//! 2003, and US patent 7,920,476; the lowest rate 1/256 and the factor 2 are recalled from them.
+//! 2003, and US patent 7,920,476; the lowest rate 1/256 and the factor 2 are quoted from memory.
 
 use super::Limits;
 use crate::{REFILL_BYTES, RateLimit};

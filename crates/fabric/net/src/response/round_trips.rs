@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   starts        s1   s2   s3            s4
-//!   ACK of two                   a = s2       round trip a - s2, for the last packet that the ACK covers
+//!   ACK of two                   a            round trip a - s2, of the last packet that the ACK covers
 //! ```
 //!
 //! Packets carry no numbers; an acknowledgement ends the round trips of the oldest packets. If
-//! packets of a flow overtake each other, their round trips are exchanged.
+//! packets of a flow overtake each other, their round trips are swapped.
 
 use gingham_kernel::{Span, Time};
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 //! ```text
 //!   target      base_target + clamp(growth, 0, fs_range)
 //!   growth      fs_range (s(cwnd) - s(fs_max_cwnd)) / (s(fs_min_cwnd) - s(fs_max_cwnd))
-//!                 s(w) = 1 / sqrt(w), evaluated in this order
+//!                 s(w) = 1 / sqrt(w), evaluated in the order written
 //!   rtt below   cwnd + ai packets / max(cwnd, 1)
 //!   otherwise   cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip
 //!   cwnd < 1    one packet in flight, with rtt / cwnd between starts
@@ -15,7 +15,7 @@
 //! account.
 //!
 //! Source: Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the
-//! Datacenter, SIGCOMM 2020, algorithm 1 and section 3.5, from memory.
+//! Datacenter, SIGCOMM 2020, algorithm 1 and section 3.5, quoted from memory.
 
 use super::{Adapt, Limits, Respond, RoundTrip};
 use gingham_kernel::{Span, Time};

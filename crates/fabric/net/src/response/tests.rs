@@ -172,17 +172,17 @@ fn cnp_cuts_the_dcqcn_rate_and_timer_and_bytes_raise_it() {
         lowest: 0.001,
     }));
     assert_eq!(flow.sends(5_000, 0), 1_000_000);
-    // The rate is halved; alpha stays 1, so the rate is halved again.
+    // The rate is halved; alpha stays at 1, so the rate is halved again.
     assert_eq!([flow.marked(0), flow.marked(5_000_000)], [2_000_000, 4_000_000]);
-    // At 25 us, the timer recovers half of the last cut: the rate is .375.
+    // At 25 us, the timer recovers half of the last cut: the rate is 0.375.
     assert_eq!([flow.sends(500, 24_999_999), flow.sends(499, 26_000_000)], [4_000_000, 2_666_667]);
-    // The byte counter's first increase: rate .4375. Its second: target .5 to .6, rate .51875.
+    // The byte counter's first increase: rate 0.4375. Its second: target 0.5 to 0.6, rate 0.51875.
     assert_eq!([flow.sends(1, 27_000_000), flow.sends(1_000, 28_000_000)], [2_285_714, 1_927_711]);
-    // The timer's second increase, at 45 us: target .7, rate .609375. The byte counter's third:
-    // target .8, rate .7046875.
+    // The timer's second increase, at 45 us: target 0.7, rate 0.609375. The byte counter's third:
+    // target 0.8, rate 0.7046875.
     assert_eq!([flow.sends(1, 45_000_000), flow.sends(1_000, 46_000_000)], [1_641_026, 1_419_069]);
-    // The timer's third increase: both counts exceed 2, so the target rises by .2 to 1. The rate is
-    // .85234375.
+    // The timer's third increase: both counts exceed 2, so the target rises by 0.2 to 1. The rate
+    // is 0.85234375.
     assert_eq!(flow.sends(1, 65_000_000), 1_173_236);
     // alpha was halved six times, to 1/64, so the mark leaves 1 - 1/128 of the rate.
     assert_eq!(flow.marked(66_000_000), 1_182_474);
@@ -279,9 +279,9 @@ fn timely_follows_the_gradient_between_its_thresholds() {
         rtts.iter().map(rate).collect()
     };
     // The first round trip changes nothing. The others result in d = 10, 0, -5 and -2.5 us: one
-    // decrease to 1 - 1/2 x 10/20 = .75, and three increases by at most .1.
+    // decrease to 1 - 1/2 x 10/20 = 0.75, and three increases by at most 0.1.
     assert_eq!(rates(&[60, 80, 70, 60, 60]), [1.0, 0.75, 0.85, 0.95, 1.0]);
-    // A round trip above 500 us: 1 - (1 - 500/1,000) / 2 = .75; below 50 us: one step up.
+    // A round trip above 500 us: 1 - (1 - 500/1,000) / 2 = 0.75; below 50 us: one step up.
     assert_eq!(rates(&[1_000, 40]), [0.75, 0.85]);
 }
 
@@ -291,7 +291,7 @@ fn timely_rises_5x_faster_from_the_fifth_gradient_in_a_row() {
         additive: Some(Rate::from_bytes_per_second(655_360_000)),
         ..Timely::default()
     }));
-    // The rate falls to 1 - .8 (1 - 500 / 4,000) = .3.
+    // The rate falls to 1 - 0.8 (1 - 500 / 4,000) = 0.3.
     flow.measured(60, 1, 0);
     flow.measured(4_000, 1, 0);
     let start = rate(&flow.limits);
@@ -313,7 +313,7 @@ fn windowed(window_packets: u32, swift: Swift) -> Flow {
     Flow { responder: Response::Swift(swift).start(&limits), limits }
 }
 
-/// Checks decreases by `.8 (rtt - 10 us) / rtt`, with a target of 10 us at every window.
+/// Checks decreases by `0.8 (rtt - 10 us) / rtt`, with a target of 10 us at every window.
 #[test]
 fn swift_decreases_at_most_once_per_round_trip() {
     let swift = Swift {
@@ -326,15 +326,16 @@ fn swift_decreases_at_most_once_per_round_trip() {
         flow.measured(rtt, packets, at);
         (flow.limits.window_packets, flow.limits.gap.as_ps())
     };
-    // The window falls to 4 (1 - .4) = 2.4, without a second decrease within 20 us.
+    // The window falls to 4 (1 - 0.4) = 2.4, without a second decrease within 20 us.
     assert_eq!([after(20, 1, 20), after(20, 1, 25)], [(2, 0); 2]);
     // The window is halved to 1.2, the largest permitted decrease.
     assert_eq!(after(40, 1, 65), (1, 0));
-    // The window is halved to .6: one packet every 50 us / .6.
+    // The window is halved to 0.6: one packet every 50 us / 0.6.
     assert_eq!(after(50, 1, 120), (1, 83_333_333));
-    // At the target, the window stays .6.
+    // At the target, the window stays at 0.6.
     assert_eq!(after(10, 1, 135), (1, 16_666_666));
-    // The window grows to .6 + 1 = 1.6, to 1.6 + 2 / 1.6 = 2.85, and to 4, the window of the class.
+    // The window grows to 0.6 + 1 = 1.6, to 1.6 + 2 / 1.6 = 2.85, and to 4, the window of the
+    // class.
     assert_eq!([after(5, 1, 136), after(5, 2, 137), after(5, 100, 138)], [(1, 0), (2, 0), (4, 0)]);
 }
 
@@ -352,7 +353,7 @@ fn swift_accepts_the_longest_times() {
 }
 
 /// Checks targets of 10 us + 20 us (1 / sqrt(w) - 1 / 2) for a window of w packets, where 20 us is
-/// 30 us / (1 / sqrt(.25) - 1 / sqrt(4)).
+/// 30 us / (1 / sqrt(0.25) - 1 / sqrt(4)).
 #[test]
 fn swift_target_delay_grows_for_small_windows() {
     let swift = Swift {
@@ -368,10 +369,10 @@ fn swift_target_delay_grows_for_small_windows() {
         flow.measured(rtt, 1, at);
         flow.limits.gap.as_ps()
     };
-    // At the target, 20 us, the window stays 1. It falls to 1 - .8 x 20 / 40 = .6, and then by at
-    // most half, to .3.
+    // At the target, 20 us, the window stays at 1. It falls to 1 - 0.8 x 20 / 40 = 0.6, and then by
+    // at most half, to 0.3.
     assert_eq!([gap(20, 20), gap(40, 60), gap(200, 300)], [0, 66_666_666, 666_666_666]);
-    // At a window of .3 packets, the target is 36.51 us. The window falls to .3 (1 - .8 x .49 /
-    // 37), then rises by .25.
+    // At a window of 0.3 packets, the target is 36.51 us. The window falls to 0.3 (1 - 0.8 x 0.49 /
+    // 37), then rises by 0.25.
     assert_eq!([gap(37, 340), gap(36, 341)], [124_640_816, 65_831_219]);
 }

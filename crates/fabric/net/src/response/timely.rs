@@ -12,7 +12,7 @@
 //! Marks have no effect. The first round trip of a flow has no predecessor and changes nothing.
 //!
 //! Source: Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015,
-//! algorithm 1 and section 4.3, from memory.
+//! algorithm 1 and section 4.3, quoted from memory.
 
 use super::rate::Highest;
 use super::{Adapt, Limits, Rate, Respond, RoundTrip};

@@ -52,9 +52,9 @@ pub struct ClassDeadlines {
     pub lost_frames: u64,
     /// Counted frames that arrived after their deadline.
     pub missed_frames: u64,
-    /// Fraction of missed frames (DMP).
+    /// Fraction of missed frames: the deadline missing probability (DMP).
     pub missed: Option<Estimate>,
-    /// Mean lateness of missed frames (DMT).
+    /// Mean lateness of missed frames: the deadline missing time (DMT).
     pub late_ps: Option<Estimate>,
     /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
