@@ -44,7 +44,7 @@ pub(crate) struct Reading {
 pub enum Trigger {
     /// An input buffer was full.
     Input,
-    /// More packets than a threshold waited for an output.
+    /// The number of packets waiting for an output exceeded a threshold.
     Output,
 }
 
@@ -191,22 +191,22 @@ policies! {
     /// that wait for this output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
     input_triggered::InputTriggered needs "output-queues",
-    /// Like `input-triggered`, but also marks packets if more packets than a threshold wait for an
-    /// output.
+    /// Like `input-triggered`, but also marks packets if the queue of their output exceeds a
+    /// threshold.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
     #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
     input_output_triggered::InputOutputTriggered needs "output-queues",
-    /// Marks packets only if more packets than a threshold wait for an output. A buffer whose
-    /// packets go to many outputs may fill unnoticed.
+    /// Marks packets only if the queue of their output exceeds a threshold. A buffer whose packets
+    /// go to many outputs may fill unnoticed.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
     output_triggered::OutputTriggered needs "output-queues",
-    /// Marks packets if their output has been busy for too large a fraction of the recent time.
+    /// Marks packets if their output has recently been busy for too large a fraction of time.
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
     utilisation_triggered::UtilisationTriggered needs "output-queues",
-    /// InfiniBand's congestion control annex: sets FECN if more bytes than a threshold wait for an
-    /// output that is the root of congestion, not a victim.
+    /// InfiniBand's congestion control annex: sets FECN if the queue of an output exceeds a
+    /// threshold, and the output is the root of congestion, not a victim.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
     fecn::Fecn needs "output-queues",
     /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the marking

@@ -67,7 +67,7 @@ impl Plan {
     }
 
     /// Returns, for whole-packet switching, the number of buffer blocks that the run's longest
-    /// packet needs, by lane and at most the buffer size.
+    /// packet needs, by lane and limited to the buffer size.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
         let of_class = |class: &ClassPlan| {
             let messages = class.sources.iter().map(|source| *source.payload_bytes().end());

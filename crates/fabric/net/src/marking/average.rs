@@ -1,8 +1,8 @@
 //! Exponentially weighted time average of a quantity that changes in steps.
 //!
 //! ```text
-//!   quantity   ▁▁▁▁████████▁▁▁▁        q of each stretch
-//!   average    ▁▁▁▁▂▄▅▆▆▇▇▆▄▃▂▁        a := q + (a - q) exp(- stretch / time)
+//!   quantity   ▁▁▁▁████████▁▁▁▁        value q in each interval
+//!   average    ▁▁▁▁▂▄▅▆▆▇▇▆▄▃▂▁        a := q + (a - q) exp(- interval / time constant)
 //! ```
 //!
 //! Continuous-time counterpart of the per-packet mean of Floyd and Jacobson 1993 (RED).

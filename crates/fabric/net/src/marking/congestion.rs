@@ -1,7 +1,7 @@
 //! Counters of whole-packet switches, and the triggers that use them.
 //!
 //! ```text
-//!   queued     cnt1 of its output + 1
+//!   queued     cnt1 of the packet's output + 1
 //!   settled    the buffer is full ───────────────────────────► input trigger
 //!              cnt1 of its output is above the threshold ────► output trigger
 //!   trigger    cnt2 := cnt1 of the outputs concerned, or packets that wait for these outputs are flagged
@@ -13,8 +13,8 @@
 //! packets waits for. A departing packet occupies its buffer until its tail has left, and can no
 //! longer be marked.
 //!
-//! Source: Santos et al. 2002, section IV. Ours: triggers are evaluated at the times of head reads,
-//! after all starts; the definition of a full buffer.
+//! Source: Santos et al. 2002, section IV. Ours: the definition of a full buffer, and the
+//! evaluation of triggers when heads are read, after all starts at that time.
 //!
 //! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 
@@ -42,7 +42,8 @@ impl Buffered {
 
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// `cnt1`: number of packets whose heads were read, but that have not started.
+    /// `cnt1` without a departing packet: packets whose head has been read, but whose transmission
+    /// has not started.
     waiting: u32,
     busy_until: Time,
     /// `cnt2`: number of packets still to be marked.
@@ -164,7 +165,8 @@ impl Congestion {
         blocks
     }
 
-    /// Returns whether no packet of this length would fit, or the configured fill level is reached.
+    /// Returns whether another packet of this length would not fit, or the configured fill level is
+    /// reached.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),

@@ -17,8 +17,8 @@ pub struct InputOutputTriggered {
     /// 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
-    /// another packet of the last one's length.
+    /// Fill level at which a buffer counts as full, rounded up to blocks of 64 B. By default, a
+    /// full buffer cannot hold another packet as long as the last.
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels and packet counts. Default: no averaging.
     pub average: Option<Span>,
@@ -30,8 +30,8 @@ pub struct InputOutputTriggered {
     /// true.
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
-    /// Time without marks on an output after an arriving packet finds no space in the next buffer.
-    /// Default: none.
+    /// Time without marks on an output after a packet arrives that does not fit into the next
+    /// buffer. Default: none.
     pub spare_blocked: Option<Span>,
 }
 

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
-    /// Minimum fill level of a full buffer, rounded up to blocks of 64 B. Default: no space for
-    /// another packet of the last one's length.
+    /// Fill level at which a buffer counts as full, rounded up to blocks of 64 B. By default, a
+    /// full buffer cannot hold another packet as long as the last.
     pub fill: Option<Bytes>,
     /// Averaging time of fill levels. Default: no averaging.
     pub average: Option<Span>,
-    /// Time without marks on an output after an arriving packet finds no space in the next buffer.
-    /// Default: none.
+    /// Time without marks on an output after a packet arrives that does not fit into the next
+    /// buffer. Default: none.
     pub spare_blocked: Option<Span>,
 }
 

@@ -27,8 +27,8 @@ pub struct OutputTriggered {
     /// true.
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
-    /// Time without marks on an output after an arriving packet finds no space in the next buffer.
-    /// Default: none.
+    /// Time without marks on an output after a packet arrives that does not fit into the next
+    /// buffer. Default: none.
     pub spare_blocked: Option<Span>,
 }
 

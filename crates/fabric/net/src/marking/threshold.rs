@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
-    /// Maximum fill level, in whole flits, of a buffer (of one input and lane) without marks. The
-    /// level is compared when a packet's head is read, and includes the arrived part of this
-    /// packet.
+    /// Fill level of a buffer (of one input and lane), in whole flits, above which a packet is
+    /// marked. The level is measured when the packet's head is read, and includes its arrived
+    /// flits.
     pub above: Bytes,
 }
 

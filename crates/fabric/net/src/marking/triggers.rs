@@ -34,12 +34,12 @@ pub enum Concerns {
 pub struct Triggers {
     /// Packets marked because of a full buffer; `None` for policies that ignore input buffers.
     pub full: Option<Concerns>,
-    /// Minimum fill level of a full buffer; with `None`, a buffer is full if another packet does
+    /// Fill level at which a buffer counts as full; with `None`, it is full if another packet does
     /// not fit.
     pub fill: Option<Bytes>,
-    /// Maximum number of packets that may wait for an output without a trigger.
+    /// Maximum number of packets that may wait for an output without triggering marks.
     pub threshold: Option<u32>,
-    /// Maximum busy fraction of an output without a trigger.
+    /// Maximum busy fraction of an output that triggers no marks.
     pub utilisation: Option<f64>,
     /// Averaging time of fill levels, packet counts and busy fractions; `None` without averaging.
     pub average: Option<Span>,
@@ -47,7 +47,8 @@ pub struct Triggers {
     pub scan: Scan,
     /// Whether a packet counts as waiting while its tail is leaving.
     pub counts_leaving: bool,
-    /// Time without marks on an output after it had no space for a packet.
+    /// Time without marks on an output after a packet arrives that does not fit into the next
+    /// buffer.
     pub spare_blocked: Option<Span>,
 }
 
@@ -83,7 +84,7 @@ impl Triggers {
         Ok(())
     }
 
-    /// Returns the minimum fill level of a full buffer in blocks, rounded up.
+    /// Returns the fill level at which a buffer counts as full, in blocks, rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }

@@ -1,8 +1,8 @@
 //! Rate of a flow as a fraction of its highest rate, for responses that change rates.
 //!
 //! ```text
-//!   rate 1      a packet starts every T = p / R_max      R_max: the class's rate limit, or the full link rate
-//!   rate r      every T / r                              from the next packet on
+//!   rate 1      a packet starts every T = p / R_max     R_max: the class's rate limit, or the full link rate
+//!   rate r      every T / r                             from the next packet on
 //!   lowest      R_min: no response sets a lower rate
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Self-tuned throttling: hosts start no message while too many buffers of the network are full.
 //!
 //! ```text
-//!   full        ·  N_1 ......· N_2        counted every g, known D later
+//!   full        ·  N_1 ......· N_2        counted every g, known to hosts D later
 //!   buffers  ──────────────────────── threshold, tuned by the throughput
 //!            ·             est(t) = N_j + (N_j - N_(j-1)) (t - t_j) / g
 //! ```
@@ -10,9 +10,8 @@
 //! counts, hosts extrapolate linearly.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee, "Self-Tuned Congestion Control for Multiprocessor
-//! Networks", HPCA 2001. We read its abstract; figures are recalled from the literature and are
-//! parameters ([`SelfTunedPlan`]). Yum et al. 2002 (section 6.1) include adapters among the
-//! buffers.
+//! Networks", HPCA 2001. We read only its abstract; default parameters are quoted from memory. Yum
+//! et al. 2002 (section 6.1) include adapters among the buffers.
 //!
 //! Invariant: the estimate is between zero and the number of buffers, and linear between two
 //! counts, so it crosses the threshold at most once.

@@ -10,7 +10,7 @@
 //! threshold and its final number of full buffers, to escape local maxima. After `patience`
 //! consecutive periods far below, the best period is forgotten.
 //!
-//! Source: Thottethodi et al. 2001 (table 1 and the avoidance of local maxima, as recalled);
+//! Source: Thottethodi et al. 2001 (table 1 and the avoidance of local maxima, quoted from memory);
 //! defining "far below" by `drop` is ours.
 //!
 //! Invariant: the threshold is between zero and the number of buffers.

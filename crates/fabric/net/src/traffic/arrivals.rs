@@ -27,8 +27,8 @@ pub enum Arrivals {
     /// Equal intervals. The phase is random unless configured.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
-    /// Bursts: equal intervals in on periods, no messages in off periods. Period lengths are
-    /// exponentially distributed; the load is the mean over on and off periods.
+    /// Bursts: equal intervals in on-periods, no messages in off-periods. Period lengths are
+    /// exponentially distributed; the load is the mean over on- and off-periods.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ on-off = { on = "20 us", off = "80 us" } }"#))]
     OnOff(OnOff),
     /// Bursts whose period lengths follow a Pareto distribution: the combined traffic of many hosts
@@ -36,7 +36,7 @@ pub enum Arrivals {
     #[schemars(extend("x-source" = "Willinger, Taqqu, Sherman and Wilson 1997"))]
     #[schemars(extend("x-example" = r#"{ on-off-pareto = { on = "20 us", off = "80 us", shape = 1.5 } }"#))]
     OnOffPareto(OnOffPareto),
-    /// A message always waits to be sent; `load` does not apply.
+    /// A message is always waiting to be sent; `load` does not apply.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = "backlogged"
@@ -67,7 +67,7 @@ length = { fixed = "64 B" }"#))]
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
-    /// Time from the start of the class to the first message of every host. Default: random within
+    /// Time from the start of the class to the first message of each host. Default: random within
     /// one interval, drawn for each host.
     pub phase: Option<Span>,
 }
@@ -76,9 +76,9 @@ pub struct Constant {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
-    /// Mean length of an on period.
+    /// Mean length of an on-period.
     pub on: Span,
-    /// Mean length of an off period.
+    /// Mean length of an off-period.
     pub off: Span,
 }
 
@@ -86,9 +86,9 @@ pub struct OnOff {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOffPareto {
-    /// Mean length of an on period.
+    /// Mean length of an on-period.
     pub on: Span,
-    /// Mean length of an off period.
+    /// Mean length of an off-period.
     pub off: Span,
     /// Tail index, above 1: the probability of a period longer than x is proportional to `x^-shape`
     /// for long periods.
@@ -129,14 +129,14 @@ pub enum ArrivalPlan {
         /// one interval.
         phase: Option<Span>,
     },
-    /// Equal intervals within on periods.
+    /// Equal intervals within on-periods.
     OnOff {
-        /// Offered load over on and off periods.
+        /// Offered load over on- and off-periods.
         load: f64,
         /// Distribution of period lengths.
         periods: PeriodPlan,
     },
-    /// A message always waits to be sent.
+    /// A message is always waiting to be sent.
     Backlogged,
 }
 
@@ -152,7 +152,7 @@ impl ArrivalPlan {
         }
     }
 
-    /// Returns the load within on periods; without off periods, this is the mean load. `None` for a
+    /// Returns the load within on-periods; without off-periods, this is the mean load. `None` for a
     /// backlogged source.
     pub fn peak_load(&self) -> Option<f64> {
         match self {
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn first_bernoulli_trial_is_at_the_start() {
-        // Expected: a quarter of 4,000 hosts start at once, 1,000 (standard deviation 27).
+        // Expected: a quarter of the 4,000 hosts, 1,000, send at the start (standard deviation 27).
         let is_at_once = |host: &usize| {
             let stream = |purpose| Stream::new(1, &format!("h{host}"), purpose);
             let mut clock = Clock::new(&bernoulli(8), 32.0, Time::ZERO, stream);

@@ -37,7 +37,7 @@ pub enum Destinations {
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#))]
     Pairs(BTreeMap<String, String>),
-    /// Row r, column c of a square of hosts sends to row c, column r. Needs a square number of
+    /// The host at row r, column c of a square sends to row c, column r. Needs a square number of
     /// hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Transpose,
@@ -61,7 +61,7 @@ pub enum Destinations {
     /// Needs an even number of hosts.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     Asymmetric,
-    /// Each host sends nearly half way around every dimension: ceil(k / 2) - 1 steps in a dimension
+    /// Each host sends nearly halfway around every dimension: ceil(k / 2) - 1 steps in a dimension
     /// of size k.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     #[schemars(extend("x-example" = "{ tornado = { dimensions = [4, 4] } }"))]
@@ -80,8 +80,8 @@ pub enum Destinations {
     #[schemars(extend("x-source" = "Kim et al. 2008, section 4.2; the same place in the group is ours"))]
     #[schemars(extend("x-example" = "{ group-shift = { group_size = 4, by = 1 } }"))]
     GroupShift(GroupPlaces),
-    /// Each host sends to another host by a permutation, drawn once from a seed and the name of the
-    /// class.
+    /// Each host sends to another host according to a permutation, drawn once from a seed and the
+    /// name of the class.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that no host sends to itself is ours"))]
     #[schemars(extend("x-example" = "{ random-permutation = { seed = 7 } }"))]
     RandomPermutation(PermutationDraw),
@@ -132,10 +132,11 @@ pub struct StencilPlaces {
     /// 2 d.
     pub diagonals: bool,
     /// Dimensions of the host grid; the last dimension varies fastest. Default: the fabric's own
-    /// grid if each of its switches has equally many hosts, else one ring of all hosts.
+    /// grid if its switches all have the same number of hosts, otherwise one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
-    /// Whether the grid wraps around; otherwise, hosts at an edge have fewer neighbours. Default:
-    /// the same as the cables of the fabric's own grid; true for any other grid.
+    /// Whether the grid wraps around; otherwise, hosts at an edge have fewer neighbours. By
+    /// default, the fabric's own grid wraps around where its cables do; any other grid does
+    /// everywhere.
     pub wrap: Option<bool>,
 }
 
@@ -176,11 +177,11 @@ pub struct HotSpot {
 #[serde(default, deny_unknown_fields)]
 pub struct GridPlaces {
     /// Dimensions of the host grid; the last dimension varies fastest. Default: the fabric's own
-    /// grid if each of its switches has equally many hosts, else one ring of all hosts.
+    /// grid if its switches all have the same number of hosts, otherwise one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
 }
 
-/// Endpoints to draw from, without the source's own host if it sends nothing to itself.
+/// Endpoints to draw from, excluding the source's own host if it sends nothing to itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherHosts {
     /// Endpoints in ascending order.

@@ -1,19 +1,19 @@
-//! Bursty arrivals: equally spaced messages in on periods, silence in off periods.
+//! Bursty arrivals: equally spaced messages in on-periods, silence in off-periods.
 //!
 //! ```text
 //!   on-time   0  i  2i 3i 4i 5i 6i                     one clock, interval i, that
-//!             |  |  |  :  |  |  |  :                   stops in off periods
+//!             |  |  |  :  |  |  |  :                   stops in off-periods
 //!   time      ├──on──────┤...off.....├──on─────┤...
 //! ```
 //!
 //! Period lengths are independent, exponential or Pareto; Pareto periods with 1 < shape < 2 make
 //! the combined traffic of many sources self-similar (Willinger, Taqqu, Sherman and Wilson,
 //! "Self-similarity through high-variability", IEEE/ACM ToN 5(1), 1997). Since the clock continues
-//! after an off period, the mean load is exact even with short periods. A source starts in its
+//! after an off-period, the mean load is exact even with short periods. A source starts in its
 //! stationary state: on with probability on / (on + off), for the remainder of a period in
 //! progress.
 //!
-//! Invariant: messages are created only within on periods, including their starts.
+//! Invariant: messages are created only within on-periods, including their starts.
 
 use super::ticks::{Ticks, later, whole_ps};
 use gingham_kernel::{Purpose, Span, Stream, Time};
@@ -80,19 +80,19 @@ impl PeriodLaw {
     }
 }
 
-/// On and off periods of a source.
+/// On- and off-periods of a source.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PeriodPlan {
-    /// Mean length of on periods, above zero.
+    /// Mean length of on-periods, above zero.
     pub on_mean: Span,
-    /// Mean length of off periods.
+    /// Mean length of off-periods.
     pub off_mean: Span,
     /// Distribution of period lengths.
     pub law: PeriodLaw,
 }
 
 impl PeriodPlan {
-    /// Returns the mean length of an on period plus an off period.
+    /// Returns the mean length of an on-period plus an off-period.
     pub fn cycle(&self) -> Span {
         self.on_mean + self.off_mean
     }
@@ -100,7 +100,7 @@ impl PeriodPlan {
     /// Returns the relative standard error of a source's offered load within `span`, by alternating
     /// renewal theory.
     ///
-    /// For on periods with mean `a` and variance `v` and off periods with mean `b` and variance
+    /// For on-periods with mean `a` and variance `v` and off-periods with mean `b` and variance
     /// `w`, the on-time within `T` has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal
     /// Theory", 1962, section 7.4). Pareto periods are cut off at `T` for a finite second moment.
     /// For a shape below 2, the variance then grows as `T^(3 - shape)`, and the factor `1 / ((shape
@@ -118,7 +118,7 @@ impl PeriodPlan {
         (rate * span_ps).min(most).sqrt() / (self.share_on() * span_ps)
     }
 
-    /// Returns the fraction of time spent in on periods.
+    /// Returns the fraction of time spent in on-periods.
     pub fn share_on(&self) -> f64 {
         mean_ps(self.on_mean) / (mean_ps(self.on_mean) + mean_ps(self.off_mean))
     }
@@ -136,7 +136,7 @@ pub(super) struct OnOffClock {
     stream: Stream,
     on_begins: Time,
     on_ps: u64,
-    /// Total length of earlier on periods.
+    /// Total length of earlier on-periods.
     elapsed_ps: u64,
 }
 
@@ -213,7 +213,7 @@ mod tests {
             on_ps: 25,
             elapsed_ps: 0,
         };
-        // On periods: [100, 125), [165, 190), [230, 255), [295, 320). Arrivals in on-time: 5, 15 |
+        // On-periods: [100, 125), [165, 190), [230, 255), [295, 320). Arrivals in on-time: 5, 15 |
         // 25, 35, 45 | 55, 65 | 75, 85, 95. The arrival at on-time 25, the end of the first period,
         // belongs to the second.
         let expected = [105, 115, 165, 175, 185, 235, 245, 295, 305, 315];

@@ -8,7 +8,7 @@
 //!     shuffle         rotated left by one          d2 d1 d0 d3
 //!     bit rotation    rotated right by one         d0 d3 d2 d1
 //!   position on a grid, in each dimension of size k
-//!     tornado         x + ceil(k / 2) - 1          as far as the shortest way is still unique
+//!     tornado         x + ceil(k / 2) - 1          the longest shift with a unique shortest path
 //!     neighbour       x + 1
 //! ```
 //!
@@ -83,7 +83,7 @@ impl Permutation {
 /// Permutation of grid cells: a shift with wrap-around in every dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GridShift {
-    /// Shift by ceil(k / 2) - 1 in a dimension of size k: nearly half way around.
+    /// Shift by ceil(k / 2) - 1 in a dimension of size k: nearly halfway around.
     Tornado,
     /// Shift by one.
     Neighbour,
@@ -147,7 +147,7 @@ impl Stencil {
     /// memory are proportional to the number of neighbours.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        // Cells reached by steps in the dimensions so far, each with a flag for at least one step.
+        // Cells reached by steps in the dimensions so far; the flag is true after any step.
         let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
             let size = self.dimensions[dimension];
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn stencil_cost_is_bounded_by_the_neighbour_count() {
-        // Dimensions of size 1 lead nowhere.
+        // Dimensions of size 1 add no neighbours.
         let mut sizes = vec![1; 40];
         sizes.push(16);
         let thin = stencil(&sizes, true, true);

@@ -109,7 +109,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns whether a message always waits to be sent.
+    /// Returns whether a message is always waiting to be sent.
     pub fn is_backlogged(&self) -> bool {
         self.random().is_some_and(|drawn| matches!(drawn.arrivals, ArrivalPlan::Backlogged))
     }

@@ -30,7 +30,7 @@ impl Source {
         Self { class, endpoint, workload, has_crashed: false }
     }
 
-    /// Creates all sources of a plan, by class and then in the order of the class.
+    /// Creates all sources of a plan, class by class.
     pub fn all(plan: &Plan) -> Vec<Self> {
         let mut streams = 0;
         let mut sources = Vec::new();
@@ -78,9 +78,9 @@ impl Source {
         self.workload.awaited()
     }
 
-    /// Handles the start of a message of the class at this endpoint: its first flit on the cable,
-    /// or its acceptance if it needs a credit. Returns the time when another message becomes due,
-    /// `now` or later.
+    /// Handles the start of a message of the class at this endpoint: the start of its first flit on
+    /// the cable or, if it needs a credit, its acceptance. Returns the time when another message
+    /// becomes due, `now` or later.
     pub fn started(&mut self, now: Time) -> Option<Time> {
         self.workload.started(now)
     }

@@ -53,7 +53,7 @@ impl StreamPlan {
 pub enum DataPlan {
     /// Frames, one after another.
     Frames(FramePlan),
-    /// Messages sent only in on periods.
+    /// Messages sent only in on-periods.
     OnOff(OnOffStream),
 }
 
@@ -113,12 +113,12 @@ pub enum Spread {
     Even,
 }
 
-/// Messages sent only in on periods.
+/// Messages sent only in on-periods.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnOffStream {
-    /// On and off periods.
+    /// On- and off-periods.
     pub periods: PeriodPlan,
-    /// Time between messages in an on period.
+    /// Time between messages in an on-period.
     pub interval_ps: f64,
     /// Payload of each message.
     pub message_bytes: u32,
@@ -143,7 +143,8 @@ impl DataPlan {
     }
 
     /// Returns the usual time without messages: the frame interval if a frame's messages are sent
-    /// at once, the mean message interval if they are spread, or the mean off period.
+    /// at once, the mean message interval if they are spread or, without frames, the mean
+    /// off-period.
     pub fn silence(&self) -> Span {
         match self {
             Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,

@@ -1,4 +1,4 @@
-//! Context of a workload's start: one source of a class.
+//! Context for starting the workload of one source.
 
 use crate::traffic::SourcePlan;
 use crate::{ClassId, ClassPlan, Plan};

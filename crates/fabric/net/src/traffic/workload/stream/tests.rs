@@ -106,7 +106,7 @@ fn on_off_stream_has_no_frames_but_a_last_message() {
     assert!((data.bytes_per_ps() - 0.048).abs() < 1e-12);
     let plan = plan(data, Some(100_000));
     let found = rows(&plan, Time::MAX, 10_000);
-    // Expected: 600 messages, plus or minus the 3 messages of one on period.
+    // Expected: 600 messages, plus or minus the 3 messages of one on-period.
     assert!(found.len().abs_diff(600) <= 3, "{}", found.len());
     assert!(found.iter().all(|(_, bytes, frame, _)| *bytes == 8 && frame.is_none()));
     let last = found.iter().filter(|(_, _, _, is_last)| *is_last).count();
@@ -127,7 +127,7 @@ fn normal_frame_sizes_have_their_mean_and_deviation() {
     let found = rows(&plan(data, None), Time::MAX, 40_000);
     let sizes: Vec<f64> = found.iter().map(|(_, bytes, _, _)| f64::from(*bytes)).collect();
     let mean = sizes.iter().sum::<f64>() / 40_000.0;
-    // Standard errors: 3,333 / 200 = 17 of the mean, 3,333 / sqrt(80,000) = 12 of the deviation.
+    // Standard errors: 3,333 / 200 = 17 for the mean, 3,333 / sqrt(80,000) = 12 for the deviation.
     assert!((mean - 16_666.0).abs() < 85.0, "{mean}");
     let square = sizes.iter().map(|size| (size - mean) * (size - mean)).sum::<f64>() / 40_000.0;
     assert!((square.sqrt() - 3_333.0).abs() < 60.0, "{}", square.sqrt());
