@@ -1,4 +1,4 @@
-//! Test whether a packet has yet to traverse a channel.
+//! Remaining channels of waiting packets.
 
 use super::Waiter;
 use crate::{FlowKey, PathId, Plan};

@@ -1,7 +1,4 @@
 //! Positions of lane arbiters, and changes of a lane's weight during a run.
-//!
-//! Some schedulers have no weights: check [`Plan::can_weigh`](crate::Plan::can_weigh) before a
-//! change.
 
 use gingham_topology::ChannelId;
 use std::num::NonZeroU16;
@@ -32,8 +29,8 @@ pub struct Weighing {
     pub channel: ChannelId,
     /// Position of the arbiter at the port.
     pub place: ArbiterPlace,
-    /// Input lane at a crossbar input, otherwise output lane. A lane that is never served remains
-    /// so.
+    /// Input lane at a crossbar input, otherwise output lane. Lanes that are never served are
+    /// unaffected.
     pub lane: u8,
     /// Flits or packets per turn under weighted round robin; under surplus round robin, units of 64
     /// bytes ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)).

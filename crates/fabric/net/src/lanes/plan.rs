@@ -91,8 +91,8 @@ pub struct PipelinePlan {
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others use wormhole switching.
     pub cut_through: LaneSet,
-    /// Number of cycles between a flit's arrival at a switch and its entry into a lane buffer,
-    /// pipelined with one flit per cycle.
+    /// Cycles between a flit's arrival at a switch and its entry into a lane buffer, pipelined with
+    /// one flit per cycle.
     pub pipeline_cycles: u32,
     /// Routing time in cycles (stage 2).
     pub routing_cycles: u32,

@@ -63,7 +63,7 @@ pub(crate) struct Congestion {
     averages: Option<Averages>,
     holds: Vec<u64>,
     targets: Vec<NodeId>,
-    /// Incoming channels of each node, whose buffers are scanned.
+    /// Incoming channels of each node.
     inputs: Vec<Vec<ChannelId>>,
 }
 

@@ -9,7 +9,7 @@
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
 //! OpenSM. The annex leaves thresholds to vendors. Ours: the limit in sixteenths of the lane's
-//! input buffer, evaluation when a head is read, and marking at regular intervals, not at random.
+//! input buffer, evaluation when a head is read, and marking at regular intervals.
 //!
 //! Invariant: no packet is marked at an output without waiting packets.
 
@@ -37,8 +37,8 @@ pub struct Fecn {
     /// marked packets. Default: 0.
     #[schemars(range(min = 0, max = 65_535))]
     pub marking_rate: u16,
-    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark packets if
-    /// congestion spreads from elsewhere. Default: false.
+    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs without space at their
+    /// other end (victims) also mark packets. Default: false.
     pub victim_mask: bool,
 }
 

@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Red {
-    /// Longest queue without marking (SONiC: `green_min_threshold`). Default: the bytes that the
-    /// output's link sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
+    /// Queue length up to which no packet is marked (SONiC: `green_min_threshold`). Default: the
+    /// bytes that the output's link sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
     pub k_min: Option<Bytes>,
-    /// Shortest queue with every packet marked (SONiC: `green_max_threshold`). Default: the bytes
-    /// that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
+    /// Queue length from which every packet is marked (SONiC: `green_max_threshold`). Default: the
+    /// bytes that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
     pub k_max: Option<Bytes>,
     /// Marking probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1.
     /// Default: 0.01.
@@ -47,9 +47,9 @@ const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 /// Marking thresholds of one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedThresholds {
-    /// Longest queue without marking.
+    /// Queue length up to which no packet is marked.
     pub k_min: Bytes,
-    /// Shortest queue with every packet marked.
+    /// Queue length from which every packet is marked.
     pub k_max: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! Message counts, and flit and stop counts of a channel.
+//! Message and channel counts.
 
 use crate::Message;
 use std::ops::{Add, AddAssign};

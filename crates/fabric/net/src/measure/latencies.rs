@@ -2,7 +2,7 @@
 //!
 //! A bin is narrower than 1 % of its latencies (`hdrhistogram`, after Tene's HdrHistogram: 128
 //! equal bins per power of two). A percentile, the middle of its bin, is thus accurate to within
-//! 0.5 %. A section needs a few kilobytes.
+//! 0.5 %.
 
 use gingham_kernel::Span;
 use hdrhistogram::Histogram;
@@ -51,8 +51,7 @@ impl Latencies {
 
     #[cold]
     fn record_beyond(&mut self, bar: usize) {
-        // Extends the bins to the next power of two, because similar latencies are likely to
-        // follow.
+        // Extends the bins to the next power of two, as similar latencies are likely to follow.
         self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
         self.bars[bar] = 1;
     }

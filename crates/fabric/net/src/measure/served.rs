@@ -3,7 +3,7 @@
 //! A mean over all hosts hides starved hosts: Dally and Towles define throughput as the accepted
 //! traffic of the flow with the lowest service relative to its share ("Principles and Practices of
 //! Interconnection Networks", 2004, section 23.1 and chapter 25). Sums by source and by destination
-//! need at most 1 KiB per endpoint and class; sums by flow would need far more.
+//! need at most 1 KiB per endpoint and class.
 //!
 //! **Endpoints that fall behind.** The fraction left behind is the backlog growth (payload created
 //! minus delivered) divided by the created payload, with an interval from batch means. Each of `n`
@@ -61,7 +61,7 @@ enum Sum {
 
 const SUMS: usize = 4;
 
-/// Returns the index of a sum. The sums of one endpoint share a cache line.
+/// Returns the index of a sum; an endpoint's sums share a cache line.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize

@@ -5,7 +5,7 @@
 //!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in the order written
 //! ```
 //!
-//! The rate is r, the factor m, and the packet length p. The increase is the steepest that keeps
+//! r is the rate, m the factor and p the packet length. The increase is the steepest that keeps
 //! recovery times at or above p / R_min, the recovery time at the rate m R_min.
 //!
 //! Source: Chiu and Jain 1989; the increase is derived from this condition in Santos, Turner and

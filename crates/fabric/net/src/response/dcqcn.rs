@@ -5,7 +5,7 @@
 //!   notified          target := rate      rate := rate (1 - alpha / 2)      alpha := (1 - g) alpha + g
 //!   alpha timer       alpha := (1 - g) alpha                           after a period without notification
 //!   timer, bytes      the target rises, then rate := (rate + target) / 2
-//!                       both counts below F        by nothing      (fast recovery)
+//!                       both counts below F        by 0            (fast recovery)
 //!                       both counts above F        by `hyper`
 //!                       otherwise                  by `additive`
 //! ```
@@ -82,7 +82,7 @@ impl Default for Dcqcn {
 }
 
 impl Respond for Dcqcn {
-    // Boxed, because every flow has space for the state of any response.
+    // Boxed, because every flow reserves space for the largest response state.
     type Memory = Box<Reaction>;
 
     fn marking(&self) -> Option<&'static str> {
@@ -162,8 +162,7 @@ pub(crate) struct Reaction {
     timers: Option<Timers>,
 }
 
-/// Threshold of `alpha`: smaller values have no effect on the rate, and the timer of `alpha` is
-/// ignored.
+/// Threshold below which `alpha` has no effect on the rate, and its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
 
 impl Reaction {

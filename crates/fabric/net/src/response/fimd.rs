@@ -5,7 +5,7 @@
 //!   not marked   r m^(1 / (r / R_min))         evaluated in the order written
 //! ```
 //!
-//! The rate is r and the factor m.
+//! r is the rate and m the factor.
 //!
 //! Source: US patent 7,920,476, claims 1 to 3; m = 2 is quoted from memory of HPL-2002-4.
 

@@ -5,7 +5,7 @@
 //!   not marked   r / (1 - R_min)        T (1 - R_min)
 //! ```
 //!
-//! The rate is r, the time between packet starts T, and T_0 the shortest such time.
+//! r is the rate, T the time between packet starts, and T_0 its minimum.
 //!
 //! Source: Santos, Turner and Janakiraman, INFOCOM 2003, as in `rate`; the limits are ours.
 

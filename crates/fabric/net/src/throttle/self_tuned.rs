@@ -36,7 +36,7 @@ const MILLIONTHS: i128 = 1_000_000;
 pub struct SelfTunedPlan {
     /// Interval between counts; not zero.
     pub gather: Span,
-    /// Delay until a count reaches the hosts; at most a tuning period.
+    /// Delay until a count reaches the hosts; at most one tuning period.
     pub side_band: Span,
     /// Counts per tuning period, at least 1.
     pub tuning_gathers: u32,

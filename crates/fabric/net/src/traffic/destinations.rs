@@ -135,8 +135,7 @@ pub struct StencilPlaces {
     /// grid if its switches all have the same number of hosts, otherwise one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
     /// Whether the grid wraps around; otherwise, hosts at an edge have fewer neighbours. By
-    /// default, the fabric's own grid wraps around where its cables do; any other grid does
-    /// everywhere.
+    /// default, the fabric's own grid wraps around where its cables do; any other grid always does.
     pub wrap: Option<bool>,
 }
 

@@ -267,8 +267,8 @@ mod tests {
         assert_eq!(GridShift::Tornado.apply(6 * 8 + 7, &torus), 8 + 2);
         assert_eq!(GridShift::Neighbour.apply(0, &torus), 9);
         assert_eq!(GridShift::Neighbour.apply(63, &torus), 0);
-        // Cell (1, 2) of 2 x 3 cells: tornado shifts by 0 and 1, to (1, 0); neighbour by 1 and 1,
-        // to (0, 0).
+        // Cell (1, 2) of a 2 x 3 grid: tornado shifts by (0, 1), to (1, 0); neighbour by (1, 1), to
+        // (0, 0).
         assert_eq!(GridShift::Tornado.apply(5, &[2, 3]), 3);
         assert_eq!(GridShift::Neighbour.apply(5, &[2, 3]), 0);
     }

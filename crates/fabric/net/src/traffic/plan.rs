@@ -119,7 +119,7 @@ impl SourcePlan {
 /// wildcard.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePlan {
-    /// Random draws.
+    /// Messages with random times, lengths and destinations.
     Drawn(DrawnPlan),
     /// Listed messages in time order.
     Scheduled(Arc<[Scheduled]>),

@@ -52,9 +52,9 @@ pub struct ClassDeadlines {
     pub lost_frames: u64,
     /// Counted frames that arrived after their deadline.
     pub missed_frames: u64,
-    /// Fraction of missed frames: the deadline missing probability (DMP).
+    /// Fraction of missed frames (deadline missing probability).
     pub missed: Option<Estimate>,
-    /// Mean lateness of missed frames: the deadline missing time (DMT).
+    /// Mean lateness of missed frames (deadline missing time).
     pub late_ps: Option<Estimate>,
     /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,

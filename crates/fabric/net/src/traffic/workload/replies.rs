@@ -1,4 +1,4 @@
-//! Replies to messages of another class, each created a think time after a delivery.
+//! Replies to messages of another class, each created one think time after a delivery.
 
 use super::{Awaited, Start, Workload};
 use crate::Message;

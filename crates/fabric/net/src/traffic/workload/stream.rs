@@ -23,7 +23,7 @@ pub(in crate::traffic) struct StreamSender {
     stream: StreamId,
     plan: StreamPlan,
     cursor: Cursor,
-    /// Next message. Its time excludes the delay by admission control.
+    /// Next message. Its time excludes the delay caused by admission control.
     ahead: Option<Ahead>,
     held: Span,
     is_suspended: bool,
