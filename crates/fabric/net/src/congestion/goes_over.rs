@@ -16,8 +16,8 @@ impl<'a> PathCache<'a> {
         Self { plan, paths: BTreeMap::new() }
     }
 
-    /// Returns whether a packet has yet to traverse a channel on its path, or on any possible path
-    /// until its path is chosen.
+    /// Returns whether a packet has yet to traverse a channel on its path or, before its path is
+    /// chosen, on any possible path.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
         let undecided = plan.routing.path_ids().filter(|_| waiter.path_id.is_none());

@@ -1,4 +1,4 @@
-//! Message and latency sums of a class, by slice of simulated time.
+//! Message and latency sums of a class, by slice of time.
 
 use super::Count;
 use super::grid::SLICES_MAX;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   marked       r / m
-//!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in the order written
+//!   not marked   r + (m - 1) R_min / (r / R_min)         in the order written
 //! ```
 //!
 //! r is the rate, m the factor and p the packet length. The increase is the steepest that keeps

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   marked       r / m
-//!   not marked   r m^(1 / (r / R_min))         evaluated in the order written
+//!   not marked   r m^(1 / (r / R_min))         in the order written
 //! ```
 //!
 //! r is the rate and m the factor.

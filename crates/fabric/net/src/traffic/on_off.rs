@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn long_on_off_run_has_the_mean_load() {
         // A source creates one message per microsecond of on-time, and is on for 20 of 100 us: 2 s
-        // of 10 s, with a standard deviation of 7.2 ms.
+        // of 10 s (standard deviation 7.2 ms).
         let plan = plan(20_000, 80_000, PeriodLaw::Exponential);
         let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
         let count = instants(clock, 10_000_000_000_000).len();

@@ -23,7 +23,7 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
 }
 
 /// Arrival times in ps. The first frame has no deadline; the others are due at 1100, 1200, 1330,
-/// 1440 and 1540 ps. The third frame is 30 ps late, the fourth 10 ps.
+/// 1440 and 1540 ps. The third is 30 ps late, the fourth 10 ps.
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]
