@@ -14,10 +14,11 @@
 //!
 //! - Payload counts with packet overhead: headers, remaining route bytes, padding to whole flits.
 //!   Acknowledgements are not counted.
-//! - Two path sets are weighted by their probability, unless it depends on the network's state.
+//! - Two path sets are weighted by their probability, unless the choice depends on the network's
+//!   state.
 //! - If packets choose their path by the state of the network, only host channels are bounded.
 //! - A backlogged class is bounded at equal loads of all senders.
-//! - A schedule counts with its mean rate over the run.
+//! - A schedule counts at its mean rate over the run.
 
 mod carried;
 mod demand;
@@ -64,7 +65,7 @@ pub struct TrafficBound {
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
-    /// Load of each channel as a fraction of its capacity; a backlogged class counts with load 1.
+    /// Load of each channel as a fraction of its capacity; a backlogged class has load 1.
     loads: Vec<f64>,
     flows: Vec<u32>,
     /// First class of the reply chain, or the class itself.
@@ -87,12 +88,12 @@ pub struct Loaded {
 pub struct ClassBound {
     /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// Load of the class that fills the first channel if the loads of all classes scale together;
-    /// for replies, the load of the class that starts the chain. `None` without an offered load or
-    /// without considered channels.
+    /// Load of the class at which its first channel is full, if the loads of all classes scale
+    /// together; for replies, the load of the class that starts the chain. `None` without an
+    /// offered load or without considered channels.
     pub load: Option<f64>,
-    /// Fullest channel of the class under the load of all classes. A backlogged class counts alone,
-    /// at load 1.
+    /// Fullest channel of the class under the load of all classes. A backlogged class is considered
+    /// alone, at load 1.
     pub fullest: Option<Loaded>,
     /// Number of flows of all classes on `fullest`.
     pub flows: u64,

@@ -10,7 +10,7 @@ use gingham_topology::routing::{
 };
 use std::fmt;
 
-/// Reason that a scenario cannot run.
+/// Reason why a scenario cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// Wrong scenario, fabric file or parameter: exit code 2.
@@ -57,8 +57,8 @@ const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order r
 pub struct DeadlockReport {
     /// Explanation of the deadlock.
     pub summary: String,
-    /// Channels of the cycle in order, such as `s0[2] -> s1[1]`. The lane follows if a channel has
-    /// several lanes, and the VL if a VL owns several lanes.
+    /// Channels of the cycle in order, such as `s0[2] -> s1[1]`, each followed by its lane if
+    /// channels have several lanes, and by its VL if a VL owns several lanes.
     pub channels: Vec<String>,
     /// Example routes for the dependencies, and advice; for a deadlock during a run, only the
     /// channels.

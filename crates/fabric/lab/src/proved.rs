@@ -106,7 +106,7 @@ impl ProvedRoutes {
         self.cycle_names(&prove_without_loops(&self.fabric, self.set()))
     }
 
-    /// Returns the shortest cycle if only hosts send, and not aggregation nodes and routers.
+    /// Returns the shortest cycle if only hosts send, not aggregation nodes or routers.
     pub fn cycle_between_hosts(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();

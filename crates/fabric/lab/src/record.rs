@@ -99,7 +99,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Creates the record of a run. Without tables, this takes only a small part of the time.
+    /// Creates the record of a run. Omitting the tables saves most of the time.
     pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
         let view = RunView { compiled, simulation, report: simulation.collector().report() };
         let window = view.report.window();

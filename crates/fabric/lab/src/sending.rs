@@ -66,7 +66,8 @@ impl Compiled {
     }
 }
 
-/// Hosts of one switch share their routes, except for routes to each other.
+/// Returns all numbers of switches between two hosts. One source per switch is enough, because
+/// hosts of a switch share all routes except those to each other.
 fn route_lengths(plan: &Plan) -> BTreeSet<usize> {
     let fabric = &plan.fabric;
     let is_host =

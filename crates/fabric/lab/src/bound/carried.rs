@@ -19,7 +19,7 @@ pub(super) struct Carrier<'a> {
     consumed: Consumed,
     hosts_only: bool,
     channels: Vec<ChannelId>,
-    /// Channels of previous walks for this pair, whose flows are already counted.
+    /// Channels on earlier paths of the same hosts; their flows are already counted.
     counted: Vec<ChannelId>,
 }
 
@@ -135,8 +135,9 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds the load from the senders at one switch to destinations that share their paths. Returns
-    /// the load on the senders' channels, in bytes per picosecond, without adding it.
+    /// Adds the load from the senders at one switch to destinations that share paths, on all
+    /// channels of these paths except the senders' own. Returns the load on the latter, in bytes
+    /// per picosecond.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],

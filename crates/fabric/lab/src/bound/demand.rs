@@ -13,7 +13,7 @@ pub(super) struct Uniform<'a> {
     pub(super) source: EndpointId,
     pub(super) to: &'a OtherHosts,
     pub(super) messages_per_ps: f64,
-    /// Whether the flows count; false if another list of the source contains all of them.
+    /// Whether these flows are counted; false if another list of the source already contains them.
     pub(super) counts_flows: bool,
 }
 
@@ -68,7 +68,7 @@ fn scheduled<'a>(plan: &Plan, schedule: &'a [Scheduled]) -> impl Iterator<Item =
     schedule.iter().filter(move |message| message.created < end)
 }
 
-/// Returns the rate of a source in messages per picosecond; a backlogged source counts with load 1.
+/// Returns the rate of a source in messages per picosecond; a backlogged source has load 1.
 fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -> f64 {
     let source = &class.sources[index];
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));

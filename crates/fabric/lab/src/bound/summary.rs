@@ -12,13 +12,13 @@ pub struct BoundSummary {
     /// paths adaptively, or none if there are too many host pairs.
     #[schemars(extend("x-unit" = ""))]
     pub bound_kind: BoundKind,
-    /// Load of the class that fills its fullest channel if the loads of all classes scale together.
-    /// For replies, the load of the class that starts the chain of replies. The class saturates at
-    /// or below this load.
+    /// Load of the class at which its first channel is full, if the loads of all classes scale
+    /// together. For replies, the load of the class that starts the chain of replies. The class
+    /// saturates at or below this load.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_load: Option<f64>,
     /// Expected load of the fullest channel at the offered load of all classes, as a fraction of
-    /// the channel's capacity. A backlogged class counts alone, at a load of 1.
+    /// the channel's capacity. A backlogged class is considered alone, at a load of 1.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_share: Option<f64>,
     /// Name of the fullest channel of the class.
@@ -27,11 +27,10 @@ pub struct BoundSummary {
     /// Number of flows of all classes that use the fullest channel.
     #[schemars(extend("x-unit" = "flows"))]
     pub bound_flows: u64,
-    /// Expected load of the fullest channel from a switch to a destination, as a fraction of the
-    /// channel's capacity.
+    /// Expected load of the fullest ejection channel of the class, as a fraction of its capacity.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_host_share: Option<f64>,
-    /// Name of the destination with this channel.
+    /// Name of the destination with the fullest ejection channel.
     #[schemars(extend("x-unit" = ""))]
     pub bound_host: Option<String>,
 }

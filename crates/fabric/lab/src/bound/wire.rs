@@ -11,8 +11,8 @@ use gingham_net::traffic::LengthPlan;
 use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};
 
 const LENGTHS_MAX: u32 = 1 << 17;
-/// Maximum length of an exponential distribution, in multiples of the mean; the tail beyond has a
-/// probability below 1e-13.
+/// Maximum length of an exponential distribution, in multiples of the mean; the tail beyond it has
+/// a probability below 1e-13.
 const EXPONENTIAL_MEANS: f64 = 30.0;
 
 /// Mean wire usage of a message, without route bytes and in-transit marks.
@@ -20,9 +20,9 @@ const EXPONENTIAL_MEANS: f64 = 30.0;
 pub(super) struct Wire {
     /// Probability that a message takes this path.
     pub(super) share: f64,
-    /// Mean number of packets of a message, times `share`.
+    /// Mean number of packets per message, times `share`.
     pub(super) packets: f64,
-    /// Mean number of bytes of a message on the wire, times `share`.
+    /// Mean number of wire bytes per message, times `share`.
     pub(super) bytes: f64,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     }
 }
 
-/// Returns a geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
+/// Returns a geometric distribution over 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
 fn exponential(mean: f64) -> Vec<(u32, f64)> {
     if mean <= 1.0 {
         return vec![(1, 1.0)];

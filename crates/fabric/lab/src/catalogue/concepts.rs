@@ -25,13 +25,13 @@ use serde_json::{Value, json};
 pub(super) struct Concept {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// Scenario keys that take the names; `*` stands for every index of a list. The first key, or an
-    /// enclosing table, may need a feature.
+    /// Scenario keys that take the names; `*` stands for every index of a list. Features needed by
+    /// the first key or its tables apply to all names.
     pub(super) keys: &'static [&'static str],
     pub(super) schema: fn() -> Value,
     /// Whether a switching kind supports a name; `None` if all kinds support all names.
     pub(super) kind: Option<fn(&str, &SwitchingKind) -> bool>,
-    /// Keys of a scenario, as TOML; a pair of braces stands for the value of a variant.
+    /// Keys of a scenario, as TOML; `{}` stands for the value of a variant.
     pub(super) example: &'static str,
 }
 

@@ -47,7 +47,7 @@ pub(super) fn schema_at(path: &str) -> &'static Value {
 /// Returns the features that a key needs, followed by those that its enclosing tables need.
 pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
-    // Keys below an enum of tables declare no features.
+    // The schema has no pointer to keys inside enum variants, which declare no features.
     let needed = |end| Feature::needed_by(SCENARIO.pointer(&pointer(&key[..end]))?);
     let mut needs: Vec<Feature> = ends.filter_map(needed).collect();
     needs.reverse();
@@ -101,8 +101,8 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Notes in the schema which switching kinds have a key: once at the table if all its keys need the
-/// feature, else at each key.
+/// Adds the supporting switching kinds to descriptions in the schema: once for a table if all its
+/// keys need a feature, otherwise for each key that needs one.
 pub(super) fn note_owners(schema: &mut Value) {
     for path in TABLES {
         let table = schema.pointer_mut(&pointer(path)).expect("a table of scenarios");

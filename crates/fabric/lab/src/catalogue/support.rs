@@ -1,10 +1,10 @@
 //! The switching kinds, and which mechanisms each of them supports.
 //!
 //! ```text
-//!                    wormhole       virtual-lanes   packets
-//!   poisson          works          works           works
-//!   a crossbar       refused: why   works           refused: why
-//!   a paper's preset works          meaningless     meaningless
+//!                      wormhole            virtual-lanes   packets
+//!   poisson            works               works           works
+//!   a crossbar         refused (reason)    works           refused (reason)
+//!   a paper's preset   works               meaningless     meaningless
 //! ```
 
 use crate::scenario::{Network, SwitchingParameters};
@@ -54,8 +54,8 @@ impl SwitchingKind {
     }
 }
 
-/// Network feature of only some switching kinds. Keys and mechanisms declare the feature that they
-/// need in the schema extension `x-needs`.
+/// Network feature that only some switching kinds have. Keys and mechanisms declare the feature
+/// that they need in the schema extension `x-needs`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Feature {

@@ -74,8 +74,8 @@ pub(super) fn routes(
         .map_err(|longer| source.refuse("routing.algorithm", longer.describe(fabric)).into())
 }
 
-/// Builds the error. `user` returns the name of a class with fewer lanes than its argument, and the
-/// key that sets the lanes of this class.
+/// Builds the error about missing lanes. `user` returns the name of a class with fewer lanes than
+/// its argument, and the key that sets the lanes of this class.
 pub(super) fn no_escape(
     source: &ScenarioSource,
     error: EscapeError,

@@ -56,7 +56,7 @@ pub(crate) fn channels(
 }
 
 /// Returns the rate of a cable whose speed is known only by width or generation. The preset
-/// supplies a missing generation, and a missing width is four lanes.
+/// supplies a missing generation; a missing width defaults to four lanes.
 fn rate_of_partial(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
     match half {
         PartialSpeed::Width(width) => preset.is_infiniband().then(|| {
@@ -140,7 +140,8 @@ fn of_delays<'a>() -> [Check<(&'a Parameters, &'a NetworkKind)>; 1] {
     })]
 }
 
-/// Refuses times beyond 64 bits of picoseconds, and buffers beyond 32 bits of flits.
+/// Refuses cables whose times in picoseconds exceed 64 bits, or whose buffers in flits exceed 32
+/// bits.
 fn of_cable<'a>() -> [Check<Cable<'a>>; 3] {
     [
         refuse("network.link_rate", |it| {

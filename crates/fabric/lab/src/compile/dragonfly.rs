@@ -1,8 +1,8 @@
 //! A note on shortest paths through a generated dragonfly.
 //!
 //! ```text
-//!   shortest-path          s ──global──► x ──global──► d       two global channels, as short as
-//!   minimal (dragonfly)    s ─local─► ──global──► ─local─► d   local-global-local, and busier
+//!   shortest-path          s ──global──► x ──global──► d       two hops, both global
+//!   minimal (dragonfly)    s ─local─► ──global──► ─local─► d   up to three hops, one global
 //! ```
 //!
 //! In a dragonfly, minimal routing uses at most one global channel (Kim, Dally, Scott and Abts,

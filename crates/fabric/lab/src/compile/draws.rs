@@ -1,4 +1,4 @@
-//! Random values that a run draws once and keeps to its end.
+//! Random values that a run draws once and keeps until its end.
 //!
 //! A run with such values measures a steady state that depends on them. Its confidence intervals
 //! cover the mean of a longer run with the same seed. Only replications measure the mean over
@@ -56,7 +56,7 @@ impl DrawKind {
 pub struct Draw {
     /// Kind of the random value.
     pub kind: DrawKind,
-    /// Traffic class with this value; missing for the fabric.
+    /// Traffic class with this value; missing if the fabric has this value.
     pub class: Option<String>,
     /// Scenario key that causes the draw.
     pub key: String,

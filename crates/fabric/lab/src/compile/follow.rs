@@ -1,6 +1,6 @@
 //! Compilation of the followed flows and channels, from their names.
 //!
-//! Invariant: every followed flow may have messages, and has a path to its destination.
+//! Invariant: every followed flow can have messages, and has a path to its destination.
 
 use super::classes::Hosts;
 use super::longest::{destinations, sent_as};

@@ -19,7 +19,7 @@ pub(crate) fn sent_as<'a>(
     std::iter::once(class).chain(demoted)
 }
 
-/// Returns the acknowledgements of a class: one for each class returned by [`sent_as`].
+/// Returns the acknowledgement plans of a class: one for each class from [`sent_as`].
 pub(crate) fn acks<'a>(plan: &'a Plan, class: &'a ClassPlan) -> impl Iterator<Item = AckPlan> + 'a {
     sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.ack))
 }

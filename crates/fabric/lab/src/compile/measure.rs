@@ -11,8 +11,8 @@ use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassPlan, MeasurePlan, Plan, Quantity, StopPlan};
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Longest allowed run. It is far below 64 bits of picoseconds, because later times of packets in
-/// flight must fit, too.
+/// Longest allowed run, far below 2^64 ps so that later times of packets in flight also fit into 64
+/// bits.
 pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
 const SECTIONS: u64 = 64;

@@ -1,7 +1,7 @@
 //! Compilation of switches of whole packets.
 //!
-//! Invariants: every packet fits into the buffer of any lane that it may use; a byte arrives in at
-//! most the forwarding delay of a packet; if lanes are paused, buffers have the headroom.
+//! Invariants: every packet fits into the buffer of any lane that it may use; a byte takes at most
+//! the forwarding delay to arrive; if lanes are paused, buffers have the headroom.
 
 mod limits;
 mod notes;
@@ -54,7 +54,7 @@ pub(super) fn plan(
 }
 
 /// Returns the payload of a packet that fills the smallest buffer of the given lanes; adaptive
-/// segments assume this payload for each switch.
+/// segments have up to this payload per switch on their route.
 pub(super) fn held_bytes(packets: &PacketsPlan, lanes: LaneSet) -> u64 {
     let blocks = lanes.lanes().map(|lane| packets.buffer_blocks[usize::from(lane)]).min();
     let bytes = u64::from(blocks.unwrap_or(1)) * u64::from(BLOCK_BYTES);

@@ -1,6 +1,6 @@
 //! Path sets: one path per host pair, or two paths and the rule that chooses between them.
 //!
-//! Invariants: two sets are of source form and connect the same pairs. One proof covers both sets,
+//! Invariants: two sets use source routing and connect the same pairs. One proof covers both sets,
 //! because their packets share buffers.
 
 use super::adaptive;

@@ -70,7 +70,7 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
 /// evidence.
 ///
 /// The load bound is evidence in any window. Endpoints that fall behind are evidence only if
-/// `is_long_enough`: during the first few latencies, the backlog grows even in a network that
+/// `is_long_enough`: during the first few mean latencies, the backlog grows even in a network that
 /// carries its load.
 pub(super) fn without_steady_state(
     view: &RunView<'_>,

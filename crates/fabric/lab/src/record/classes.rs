@@ -37,8 +37,8 @@ pub struct ClassSummary {
     /// or half the run time if the class was not steady in the first half of the run.
     #[schemars(extend("x-unit" = "ps"))]
     pub warm_up_ps: u64,
-    /// Payload load set by the scenario, over the active time of the class; missing for a
-    /// backlogged class, a schedule and replies.
+    /// Payload load set by the scenario, over the active time of the class; missing for backlogged
+    /// classes, schedules and replies.
     #[schemars(extend("x-unit" = "1"))]
     pub offered_load: Option<f64>,
     /// Payload load that the sources generated in the window.
@@ -124,8 +124,8 @@ pub struct ClassSummary {
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
     /// Jain's fairness index of the payload that each flow of the class delivered in the window: 1
-    /// if all flows delivered equally much, and at least 1/n for n flows; missing if flows are not
-    /// counted.
+    /// if all flows delivered the same amount, and at least 1/n for n flows; missing if flows are
+    /// not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness: Option<f64>,
     /// Half-width of the 95 % confidence interval of `fairness`.
@@ -135,8 +135,8 @@ pub struct ClassSummary {
     /// window, averaged over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_window: Option<f64>,
-    /// Share of the window during which the class's flows waited for their rate limit, averaged
-    /// over flows; missing if flows are not counted.
+    /// Share of the window during which the rate limit delayed the class's flows, averaged over
+    /// flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_rate_limit: Option<f64>,
     /// Share of the window during which the class's flows waited for tokens, averaged over flows;

@@ -266,8 +266,8 @@ mod tests {
         let names = ["class", "source", "destination", "messages_created", "messages_delivered"];
         let expected = [["data", "data"], ["h0", "h1"], ["h1", "h0"], ["1", "3"], ["1", "3"]];
         assert_eq!(columns(flows, &names), expected);
-        // In 1 us, 1,000 bytes in one of 63 sections, and 3,000 bytes in three of them; latencies
-        // of 600 ns in total over three messages.
+        // Within 1 us, one flow delivers 1,000 bytes in one of 63 sections, the other 3,000 bytes
+        // in three sections, with latencies of 100, 200 and 300 ns.
         let names = ["accepted_bytes_per_s", "latency_mean_ns", "held_window", "held_rate_limit"];
         let expected = [
             ["1000000000.000", "3000000000.000"],

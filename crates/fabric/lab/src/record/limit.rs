@@ -1,9 +1,9 @@
 //! Detection of the scenario key that limits a saturated class.
 //!
 //! ```text
-//!   accepted payload = policing rate                        the policing rate
-//!                    = rate limit of the flows              the rate limit
-//!   neither, and windows were full half of the time         perhaps the window, or a slow network
+//!   accepted payload = policing rate                        policing rate
+//!   accepted payload = rate limit of the flows              rate limit
+//!   neither, but windows were full half of the time         perhaps the window, or a slow network
 //! ```
 //!
 //! Waiting alone does not prove a limit: without a rate limit, a waiting flow might wait for its
@@ -26,8 +26,8 @@ const MUCH: f64 = 0.5;
 pub(super) enum Limit {
     Policing,
     FlowRate,
-    /// Possible limit: flows with a window of `packets` waited for acknowledgements for a share
-    /// `held` of the time.
+    /// Possible limit: with a window of `packets`, flows waited for acknowledgements during the
+    /// fraction `held` of the time.
     Window {
         packets: u32,
         held: f64,

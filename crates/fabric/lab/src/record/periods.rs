@@ -1,6 +1,6 @@
 //! Check that a window has enough on-off periods to determine the mean load.
 //!
-//! Messages within an on period are evenly spaced, so the uncertainty of an on-off source's load
+//! Messages within an on-period are evenly spaced, so the uncertainty of an on-off source's load
 //! depends only on its periods. Let `n` sources have rates `r_i`, and let `e_i` be the relative
 //! standard error of the on-time of source `i` in a window (an alternating renewal process,
 //! [`gingham_net::traffic::PeriodPlan::load_error`]). The relative standard error of the class's
@@ -9,10 +9,10 @@
 //!   sqrt( sum (r_i e_i)^2 ) / sum r_i
 //! ```
 //!
-//! *(ours)* Twice this value must be at most a tenth. Each source must have at least 40 pairs of an
-//! on and an off period on average: two in each of the 20 batches of an interval, because otherwise
-//! the batches are neither independent nor nearly normal. Replies depend on the periods of their
-//! requests.
+//! *(ours)* Twice this value must be at most a tenth. Each source must have at least 40 pairs of
+//! on-periods and off-periods on average: two in each of the 20 batches of a confidence interval,
+//! because otherwise the batches are neither independent nor nearly normal. Replies depend on the
+//! periods of their requests.
 
 use super::advice::percent;
 use super::verdict::Asked;
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn pooled_periods_must_fix_the_load_within_10_percent() {
-        // With on and off periods of 20 us and 80 us on average, the variance of the on-time in a
-        // window T is 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 pairs of periods, the
+        // With on-periods of 20 us and off-periods of 80 us on average, the variance of the on-time
+        // in a window T is 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 pairs of periods, the
         // standard deviation is 143.1 us for a mean of 800 us. Twice this value is 35.8 % for one
         // source, and 10 % for n = 12.8 sources.
         assert!(lack_of(12, 40).is_some());

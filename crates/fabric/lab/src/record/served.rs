@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   sender s        the larger of
-//!                     accepted payload of s / capacity of its link    / its share of the offered load
-//!                     delivered / created                             x generated load of the class
-//!   flow f          delivered / created                               x generated load of the class
-//!   destination d   delivered / created, of the payload destined for d
+//!                     accepted load of s / offered load of s   x offered load of the class
+//!                     delivered payload / created payload      x generated load of the class
+//!   flow f          delivered payload / created payload        x generated load of the class
+//!   destination d   delivered payload / created payload, of messages to d
 //! ```
 //!
 //! Dally and Towles define throughput as the accepted traffic of the least served flow, relative to
@@ -13,11 +13,11 @@
 //! Kaufmann 2004, section 23.1). If every sender has one flow, this is the minimum over senders.
 //! Otherwise flows are compared if they are counted individually, and senders if not.
 //!
-//! *(ours)*: the payload that a sender creates in a window varies by chance. A sender that creates
+//! *(ours)* The payload that a sender creates in a window varies by chance. A sender that creates
 //! less than its share is fully served if all of this payload is delivered. Past saturation, a
 //! sender may create more than its share without an effect on its accepted payload. The load of a
-//! sender is therefore the larger of the two values in the table. A few messages stay undelivered
-//! by chance, so a flow is compared only if it creates at least [`MESSAGES_MIN`] messages, and a
+//! sender is therefore the larger of the two values above. A few messages stay undelivered by
+//! chance, so a flow is compared only if it creates at least [`MESSAGES_MIN`] messages, and a
 //! sender only if it creates the payload of [`MESSAGES_MIN`] messages of maximum length.
 
 use super::load::Capacity;
@@ -150,7 +150,7 @@ fn least_sender(
         least_bytes.into_keys().map(|sender| (sender, accepted(sender))).collect()
     };
     let (sender, load) = loads.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    // If all senders are served equally, random variation would lift the minimum above the mean.
+    // Each load is the larger of two random values, so even the minimum could exceed the mean.
     let mean = Capacity::of(plan, id).load(delivered.values().sum(), span);
     Some((plan.fabric.endpoint_name(sender), load.min(mean)))
 }

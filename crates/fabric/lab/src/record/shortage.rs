@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(of(-0.01, Some(0.05), true), None);
         assert_eq!(of(0.01, Some(0.2), false), None);
         assert_eq!(of(0.01, None, true), None);
-        // A share of 3 % and twice its random half-width of 12 %, over 5 %: 27 / 5.
+        // The share of 3 % plus twice its half-width of 12 % is 27 %, 5.4 times the limit of 5 %.
         let (reason, factor) = of(0.03, Some(0.12), true).unwrap();
         assert!(reason.starts_with("the backlog may grow by up to 15 % of what is created"));
         assert!((factor - 5.4).abs() < 1e-9);
@@ -274,7 +274,7 @@ mod tests {
     fn messages_for_backlog_follow_from_messages_in_flight() {
         // 2 * 2.09 * sqrt(40 * 4 * 1.01) / 0.05
         assert!((messages_for_backlog(1000.0, 4.0) - 1062.7).abs() < 0.1);
-        // A run of only ten messages underestimates the number in flight, by up to half.
+        // A run of only ten messages underestimates the number in flight by up to half.
         assert!((messages_for_backlog(10.0, 2.0) - 1057.5).abs() < 0.1);
     }
 

@@ -23,8 +23,8 @@ pub(crate) fn completed(
     completed.scenario.network.preset = Some(preset);
     let file = preset.file();
     if let Some(packet) = file.datasheet.packet {
-        // The preset's usual payload may equal the preset's limit. It then follows a limit set in
-        // the scenario, both up and down.
+        // If the preset's usual payload equals its limit, a limit set in the scenario replaces
+        // both, even if it is higher.
         let is_longest = file.network.packet_max == Some(packet);
         let limited = |most| if is_longest { most } else { packet.min(most) };
         let packet = completed.scenario.network.packet_max.map_or(packet, limited);

@@ -65,7 +65,8 @@ pub struct Network {
         only header: Option<Header>,
         /// How a switch chooses among packets for the same output. Default: from the preset.
         only arbitration: Option<Arbitration>,
-        /// Which packets switches mark when they read the head of the packet. Default: none.
+        /// Rule by which a switch that reads a packet head decides whether to mark the packet.
+        /// Default: no marks.
         only marking: Option<Marking>,
         /// Handling of in-transit packets at hosts.
         #[schemars(extend("x-needs" = "in-transit-hosts"))]
@@ -88,15 +89,15 @@ streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interva
         /// Lanes, crossbar and arbiters. Default: from the preset.
         #[schemars(extend("x-needs" = "lanes"))]
         only lanes: Lanes,
-        /// Buffers of whole packets, and how switches read them. Default: from the preset.
+        /// Buffers for whole packets, and how packets leave them. Default: from the preset.
         #[schemars(extend("x-needs" = "whole-packets"))]
         only packets: Packets,
     }
 }
 }
 
-/// Hosts that crash. From then on, a host creates no messages and ignores responses to probes, so
-/// the reservations of its streams remain. Messages created earlier are still sent, and arriving
+/// Hosts that crash. After its crash, a host creates no messages and ignores responses to probes,
+/// so the reservations of its streams remain. Messages created earlier are still sent, and arriving
 /// packets are still accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

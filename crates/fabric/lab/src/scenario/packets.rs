@@ -31,7 +31,8 @@ pub struct Packets {
         value buffer: PerLane<Bytes>,
         /// Buffer capacity for each output and lane of a switch, in whole blocks of 64 B: a single
         /// value or a per-lane list. By default outputs have no buffers. Packets move to output
-        /// buffers as soon as there is space, so output buffers exclude `read` and `overtaking`.
+        /// buffers as soon as there is space, so output buffers cannot be combined with `read` or
+        /// `overtaking`.
         open output_buffer: PerLane<Bytes>,
         /// Number of packets that may leave an input port simultaneously. Default: from the preset.
         value read: Read,
@@ -57,7 +58,7 @@ pub struct Overtaking {
     /// Limits on overtaking.
     #[derive(Copy, Eq)]
     [OvertakingParameters] {
-        /// Number of times that a packet may be overtaken; then the other packets wait for it.
+        /// Number of times that a packet may be overtaken before the other packets wait for it.
         /// Default: from the preset.
         value at_most: i64,
         /// Packets that may overtake. Default: from the preset.
@@ -69,7 +70,7 @@ pub struct Overtaking {
 impl Default for PacketsParameters {
     /// Returns the parameters of Santos et al. 2002, table I: a delay of 40 ns, buffers of four
     /// 2,068-byte packets per port (33 blocks of 64 B per packet), and at most four overtakings of
-    /// a packet. The single lane, and heads and credits without delay, are ours.
+    /// a packet. The single lane and the zero delays of heads and credits are our choice.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default().by_packet(), count: 1 },

@@ -34,13 +34,13 @@ impl SwitchingName {
 /// Network parameters, apart from the fabric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Parameters {
-    /// Link parameters, and the limit on packets.
+    /// Link parameters, and the limit on packet payload.
     #[serde(flatten)]
     pub links: LinkParameters,
     /// Header and trailer bytes of every packet.
     #[serde(flatten)]
     pub header: HeaderParameters,
-    /// How a switch chooses among packets for one output.
+    /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,
     /// Handling of in-transit packets at hosts.
     pub in_transit: InTransitParameters,

@@ -13,8 +13,8 @@ pub struct Routing {
     /// Routing algorithm.
     pub algorithm: Algorithm,
     /// Whether packets carry their route (`source`) or switches look it up (`table`). Default:
-    /// `source`, unless the fabric has more than 16,777,216 pairs of a switch with hosts and a
-    /// host.
+    /// `source`, unless the number of hosts times the number of switches with hosts exceeds
+    /// 16,777,216.
     pub form: Option<Form>,
     /// Maximum memory for the routes of a path set. Larger path sets are refused before memory is
     /// allocated.

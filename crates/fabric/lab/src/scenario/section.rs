@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   section! { key, help, type }
-//!     ├─► Lanes            keys as written: an `Option` each, with help and schema
+//!     ├─► Lanes            keys as written, each an `Option`, with help and schema
 //!     ├─► LaneParameters   values in effect, for plans and manifests
-//!     └─► Over             overrides values of a preset by the written keys
+//!     └─► Over             overrides preset values with written keys
 //! ```
 //!
 //! A preset is a section, too, read from its file. Values in effect are the defaults of a switching

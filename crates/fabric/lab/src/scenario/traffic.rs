@@ -55,8 +55,8 @@ pub struct TrafficClass {
     /// Streams of the hosts, used instead of `arrivals`, `length` and `destinations`; a host may
     /// have many streams.
     pub streams: Option<Streams>,
-    /// Maximum number of packets of a flow in flight, and their acknowledgement. A flow is the
-    /// class's traffic from one host to another. Each packet is acknowledged when it has arrived
+    /// Limit on a flow's packets in flight, and how they are acknowledged. A flow is the class's
+    /// traffic from one host to another. Each packet is acknowledged when it has arrived
     /// completely, and the acknowledgement allows another packet to start. Default: unlimited.
     #[schemars(extend("x-source" = "textbook; one acknowledgement a packet: Santos et al. 2002, section I"))]
     #[schemars(extend("x-example" = r#"[[traffic]]

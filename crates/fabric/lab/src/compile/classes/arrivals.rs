@@ -12,12 +12,11 @@ use gingham_net::traffic::{
 use gingham_topology::EndpointId;
 use std::ops::{Range, RangeInclusive};
 
-/// Longest allowed on or off period; no run is longer.
+/// Longest allowed on-period or off-period; no run is longer.
 const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
-/// Allowed tail indices; with a heavier tail, the mean would not be reached in any run.
+/// Allowed tail indices; with a heavier tail, no run would reach the mean.
 pub(crate) const SHAPES: RangeInclusive<f64> = 1.01..=f64::MAX;
-/// Maximum number of on periods between two messages; on periods without a message would only cost
-/// time.
+/// Maximum number of on-periods between two messages; on-periods without a message only cost time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 const ROUNDING: f64 = 1e-9;
 
@@ -158,7 +157,7 @@ impl Sending<'_> {
     }
 }
 
-/// Refuses Bernoulli loads above one message per cycle, and too many on periods between two
+/// Refuses Bernoulli loads above one message per cycle, and too many on-periods between two
 /// messages.
 pub(super) fn of_host<'a>() -> [Check<Sending<'a>>; 2] {
     [

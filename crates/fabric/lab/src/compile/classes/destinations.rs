@@ -146,7 +146,7 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
                 Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
                 Within::Class => ("one another only".to_owned(), "class"),
             };
-            // A single sending host has no other host of the class to send to.
+            // A class with a single sending host has no other host to send to.
             when!(
                 count != all && count != 1,
                 "its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"
@@ -155,8 +155,8 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
     ]
 }
 
-/// Sends uniformly to other hosts. Without other hosts, the source is silent for the reason
-/// `why_none`.
+/// Returns uniform destinations among other hosts; if there are none, the source is silent for the
+/// reason `why_none`.
 pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     if others.has_any() {
         Aim::at(DestinationPlan::Uniform(others))
@@ -165,7 +165,8 @@ pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     }
 }
 
-/// Lets host `s` of `N` send to `s mod N/2` and `s mod N/2 + N/2`; one of the two is host `s`.
+/// Returns two destinations for each host `s` of `N`: `s mod N/2` and `s mod N/2 + N/2`, one of
+/// which is the host itself.
 fn asymmetric(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -200,8 +201,8 @@ fn of_asymmetric<'a>() -> [Check<To<'a, ()>>; 2] {
     ]
 }
 
-/// Refuses traffic from a host to itself if its network cannot return packets, or the deadlock
-/// proof does not cover them.
+/// Refuses traffic from hosts to themselves if a host has no switch that returns the packets, or if
+/// lane tables or the deadlock proof do not cover them.
 fn to_itself(context: &ClassContext<'_>, hosts: &[EndpointId], cure: &str) -> Option<Sentence> {
     if context.source.scenario.routing.lane_tables.is_some() {
         return say!(
@@ -276,8 +277,7 @@ fn to_hot_spot(
     let mut near: BTreeMap<EndpointId, Arc<[EndpointId]>> = BTreeMap::new();
     let aim = |host: &EndpointId| {
         let all = super::chosen_hosts::hosts_near(context, *host);
-        // Hosts of one island share one list of hot hosts, stored under the first host of the
-        // island.
+        // The hosts of an island share a list of hot hosts, stored under the island's first host.
         let island = *all.among.first()?;
         let joined = || hot.iter().copied().filter(|h| context.hosts.joined(*host, *h)).collect();
         let among = near.entry(island).or_insert_with(joined);

@@ -1,4 +1,4 @@
-//! Group shifts: every group of hosts sends to the group that follows `by` positions later.
+//! Group shifts: every group of hosts sends to the group `by` positions later.
 //!
 //! ```text
 //!   groups of four, by = 1      0 1 2 3 ─► 4 5 6 7 ─► 8 9 10 11 ─┐
@@ -118,8 +118,8 @@ fn groups(
     Ok(groups)
 }
 
-/// Returns the next smaller and larger group sizes that divide `count` hosts evenly and allow a
-/// shift by `by` without self-traffic; may be empty.
+/// Names the next smaller and larger group sizes that divide `count` hosts evenly and allow a shift
+/// by `by` without self-traffic; empty if there are none.
 fn sizes_near(size: usize, count: usize, by: i64) -> String {
     let does = |size: &usize| count.is_multiple_of(*size) && group_target(0, by, count / size) != 0;
     let below = (1..size.min(count)).rev().find(does);

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   bits, square       the hosts of the class in canonical order, numbered from 0
-//!   grid of N / c      cell = index / c; the index within a cell stays
-//!   the fabric's grid  cell = the switch; the index among the hosts of a switch stays
+//!   grid of N / c      cell = index / c; the index within a cell is kept
+//!   the fabric's grid  cell = the switch; the index among the hosts of a switch is kept
 //! ```
 
 use super::context::ClassContext;
@@ -41,8 +41,7 @@ pub(super) fn shifted(
     }))
 }
 
-/// Returns the grid of the hosts: as written in the scenario, or else that of the fabric, or else a
-/// ring.
+/// Returns the grid of the hosts: the scenario's grid, or else the fabric's, or else a ring.
 pub(super) fn layout(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

@@ -1,7 +1,7 @@
 //! Classes that reply to other classes: the order of compilation, and the sources of replies.
 //!
 //! ```text
-//!   requests: h0, h1 ──► h2, h3        replies: those of h2 and h3 that are hosts of the class ──► h0, h1
+//!   requests: h0, h1 ──► h2, h3        replies: h2, h3 (if hosts of the class) ──► h0, h1
 //! ```
 //!
 //! Invariant: every chain of replies starts with a class that does not reply.

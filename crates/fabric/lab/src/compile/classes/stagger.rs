@@ -7,8 +7,8 @@
 //!
 //! In Santos et al. 2002, section III, flows start one after the other, every 100 us. The jitter is
 //! ours: without another random draw, all runs of a scenario would be identical, and their results
-//! would have no confidence interval. Hosts are numbered in fabric order and include silent hosts,
-//! so a change of the senders does not affect the starts of other hosts.
+//! would have no confidence interval. The numbering follows the fabric order and includes silent
+//! hosts, so a change of senders does not affect the starts of other hosts.
 
 use super::context::ClassContext;
 use crate::check::{Check, refuse, when};

@@ -1,8 +1,8 @@
 //! Stencils: each message goes to a neighbour of its host on a grid.
 //!
 //! ```text
-//!   the grid       as for shifts (`permutations.rs`); the index within a cell stays
-//!   its edges      wrap around as `wrap` sets, else as the cables of the fabric's own grid
+//!   the grid       as for shifts (`permutations.rs`); the index within a cell is kept
+//!   its edges      wrap around according to `wrap`; default: as in the fabric's grid, else always
 //! ```
 
 use super::context::ClassContext;

@@ -7,8 +7,8 @@ use crate::scenario::ScenarioSource;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::{ChannelId, Node};
 
-/// Maximum number of lanes of a switch, which 16 bits count; the lanes of each port are rounded up
-/// to a power of two.
+/// Maximum number of lanes of a switch, whose indices have 16 bits; the number of lanes of each
+/// port is rounded up to a power of two.
 const SWITCH_LANES_MAX: usize = (1 << 16) - 2;
 const FLIT_CYCLES_MAX: u64 = 1 << 12;
 const DELAY_CYCLES_MAX: u64 = 1 << 20;

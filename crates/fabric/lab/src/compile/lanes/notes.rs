@@ -45,8 +45,8 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     let lanes = used_lanes(plan).lanes().filter(is_of_kind);
     let depths: Vec<u32> = lanes.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
     let shallowest = *depths.iter().min()?;
-    // Flits behind a waiting head wait as long as the head, and another slot is in use when the
-    // next head requests the lane.
+    // Flits behind a waiting head occupy their slots until it leaves, and the next head needs
+    // another slot when it requests the lane.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let channels: Vec<(ChannelId, Span)> = ChannelId::first(plan.channels.len())
         .filter(takes_credits)

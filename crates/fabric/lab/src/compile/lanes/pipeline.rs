@@ -74,8 +74,8 @@ fn cut_through(switch: &PipelineParameters, count: u8) -> LaneSet {
     cut.map(|(lane, _)| lane).collect()
 }
 
-/// Returns the payload that fits into the shallowest of the given lanes; adaptive segments assume
-/// this payload for each switch.
+/// Returns the payload that fits into the shallowest of the given lanes; adaptive segments have up
+/// to this payload per switch on their route.
 pub(crate) fn lane_bytes(pipeline: &PipelinePlan, lanes: LaneSet) -> u64 {
     let depths = lanes.lanes().map(|lane| pipeline.depths_flits[usize::from(lane)]);
     let bytes = pipeline.wire_bytes(depths.min().unwrap_or(1).into());

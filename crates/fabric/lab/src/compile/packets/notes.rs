@@ -23,8 +23,8 @@ pub(super) struct Used<'a> {
     payload_bytes: u32,
 }
 
-/// Returns the first used lane for each combination of buffer size and longest packet; empty under
-/// pauses.
+/// Returns the first used lane for each combination of buffer size and longest packet; empty if
+/// pauses replace credits.
 pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Used<'a>> {
     let mut lanes: Vec<Used<'_>> = Vec::new();
     for lane in used_lanes(plan).lanes().filter(|_| packets.pauses.is_none()) {

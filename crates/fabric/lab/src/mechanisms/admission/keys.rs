@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Admission {
-    /// Share of each link's rate that streams may reserve, above 0 and at most 1. Default: .8
-    /// (ours).
+    /// Share of each link's rate that streams may reserve, above 0 and at most 1. Default: 0.8 (our
+    /// choice).
     pub share: f64,
     /// Minimum weight of every lane not used by streams, in 64ths of a link's rate, from 1 to 64.
     /// This key matters only if arbiters have adjustable weights: lanes of streams receive the

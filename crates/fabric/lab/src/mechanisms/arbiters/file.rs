@@ -1,10 +1,10 @@
 //! InfiniBand arbitration tables from a file of a real fabric: `opensm.conf`, or output of
 //! `smpquery vlarb`.
 //!
-//! One table applies to all ports of switches, or of adapters. In `opensm.conf`, the port type
-//! selects the table (`qos_swe_` for switches, `qos_ca_` for adapters, else `qos_`). With
-//! `smpquery`, all outputs must have equal tables. Slots of missing lanes are skipped, as real
-//! ports do [IBA 7.6.9].
+//! A table applies to all ports of all switches, or of all adapters. In `opensm.conf`, the port
+//! type selects the table (`qos_swe_` for switches, `qos_ca_` for adapters, else `qos_`). With
+//! `smpquery`, all outputs must have equal tables. Slots of missing lanes are skipped, as in real
+//! ports [IBA 7.6.9].
 
 use super::Place as _;
 use super::plan::Reader;

@@ -1,5 +1,5 @@
-//! Checks that arbiters serve every lane that a packet or acknowledgement may use, because it would
-//! otherwise wait forever.
+//! Checks that arbiters serve every lane that packets or acknowledgements may use; on an unserved
+//! lane, they would wait forever.
 
 use super::Place as _;
 use crate::check::{Sentence, say};
@@ -10,8 +10,8 @@ use gingham_topology::{ChannelId, EndpointId};
 
 pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let unserved = Unserved::of(plan);
-    // With tables, lanes depend on the host pair, and demoted packets use lanes of another class.
-    // Otherwise, the check of this other class covers the lanes.
+    // With lane tables, the lanes of demoted packets depend on the host pair. Without tables, they
+    // are checked with the class that receives these packets.
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
@@ -140,8 +140,8 @@ impl<'a> Unserved<'a> {
         )
     }
 
-    /// Returns an unserved lane on the paths of a host pair, for packets of `vc_class`, or by
-    /// default of the pair's VC class.
+    /// Returns an unserved lane on the paths of a host pair, for packets of `vc_class` (by default,
+    /// the pair's VC class).
     fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);

@@ -53,7 +53,8 @@ pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
-/// Returns the longest packet to each destination of a source whose path has an in-transit host.
+/// Returns the longest packet from a source to each destination that it reaches via in-transit
+/// hosts.
 fn over_path<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,

@@ -161,8 +161,8 @@ fn why_idle(plan: &Plan) -> Option<String> {
     }
 }
 
-/// Returns the slowest response that changes rates on a timer: its time constant in ps, class index
-/// and name.
+/// Returns the slowest response that changes rates on a timer: its time constant in ps, its class
+/// index and its name.
 fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
         let (response, rate_limit) = (&class.window.as_ref()?.response, class.rate_limit.as_ref()?);

@@ -40,9 +40,9 @@ pub struct Dma {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Post {
-    /// Maximum number of messages in the adapter, from the accepted post until the tail has left.
-    /// Required under credit-based congestion control. Default otherwise: the capacity of the send
-    /// buffer, except that `exempt` messages bypass this buffer.
+    /// Maximum number of messages in the adapter, each counted from its accepted post until its
+    /// tail has left. Required under credit-based congestion control. Default otherwise: the
+    /// capacity of the send buffer, except that `exempt` messages bypass this buffer.
     pub credits: Option<Credits>,
     /// Handling of a message that finds no credit or a full send buffer. Default: the message
     /// waits.

@@ -11,7 +11,7 @@ use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::STREAM_BYTES;
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Maximum number of on periods between two messages; further on periods would only cost time.
+/// Maximum number of on-periods between two messages; further on-periods would only cost time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 const WARM_UP_MAX: i64 = 1_000_000;
 const COUNTS: RangeInclusive<i64> = 1..=1_000_000;

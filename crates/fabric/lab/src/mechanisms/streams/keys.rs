@@ -82,7 +82,7 @@ pub enum StreamData {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2 (4 Mbit/s, 30 frames/s); deviation: Yum, Kim and Das 2000 (MediaWorm)"))]
     #[schemars(extend("x-example" = r#"{ mpeg2 = { mean = "640 B", deviation = "128 B" } }"#))]
     Mpeg2(Mpeg2),
-    /// Bursts without frames: evenly spaced messages in on periods, no messages in off periods.
+    /// Bursts without frames: evenly spaced messages in on-periods, no messages in off-periods.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2; periods: ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 streams = { data = { on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }, message = "64 B", count = 2 }"#))]
@@ -120,11 +120,11 @@ impl Default for Mpeg2 {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OnOffData {
-    /// Mean payload rate, over on and off periods.
+    /// Mean payload rate, over on-periods and off-periods.
     pub rate: Rate,
-    /// Mean length of an on period. Default: 1/30 s.
+    /// Mean length of an on-period. Default: 1/30 s.
     pub on: Span,
-    /// Mean length of an off period. Default: 1/30 s.
+    /// Mean length of an off-period. Default: 1/30 s.
     pub off: Span,
     /// Tail index of the Pareto distribution of period lengths, above 1. By default periods have an
     /// exponential distribution.

@@ -1,7 +1,7 @@
 //! Placement of streams on destinations.
 //!
 //! ```text
-//!   even, 4 hosts of 4 streams      turns: + 2, + 1, + 3, + 2      in a random order, repeated
+//!   4 hosts, 4 streams each         turns: + 2, + 1, + 3, + 2      in a random order, repeated
 //!     h0 ─► h2 h1 h3 h2
 //!     h1 ─► h3 h2 h0 h3             in every turn each host receives one stream
 //! ```

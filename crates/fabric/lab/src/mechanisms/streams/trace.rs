@@ -9,8 +9,8 @@
 //!
 //! Fields are separated by blanks, tabs, commas or semicolons. Empty lines, lines that start with
 //! `#` and fields after the fourth are skipped. Lines are in order of transmission: `I` and `P`
-//! frames in their order of display, and a `B` frame between the last two `I` or `P` frames. Times
-//! are ignored, because streams define them.
+//! frames in their order of display, and each `B` frame after the two `I` or `P` frames that
+//! surround it in display order. Times are ignored, because streams define them.
 
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::payload;

@@ -13,7 +13,7 @@ pub enum CongestionControl {
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.1"))]
     None,
-    /// Credits: a limit on the messages in the adapter, for every class of a host or for every flow
+    /// Credits: a limit on the messages in the adapter, per class or per flow
     /// (`traffic.*.post.credits`).
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
@@ -29,45 +29,45 @@ post = { credits = { per-host = 200 } }"#))]
     #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
     AtLeastOne,
     /// Self-tuned: no host starts a message while the number of full buffers in the network exceeds
-    /// a threshold. The throughput tunes this threshold.
+    /// a threshold. The threshold adapts to the throughput.
     #[schemars(extend("x-source" = "Thottethodi, Lebeck and Mukherjee 2001"))]
     #[schemars(extend("x-example" = "{ self-tuned = { threshold = 0.2 } }"))]
     SelfTuned(SelfTuned),
 }
 
-/// Parameters of the self-tuned control. We read only the abstract of the paper, so each default is
-/// recalled from the literature, or ours.
+/// Parameters of the self-tuned control. Defaults are quoted from memory of the literature, because
+/// we read only the paper's abstract; those of `threshold` and, for the best period, `drop` are our
+/// choice.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
     /// Interval between counts of full buffers. Default: 32 flit times of the first channel between
-    /// two switches; with whole packets, 32 transmission times of 64 bytes (recalled as 2 cycles
-    /// per hop over half the side of a 16 x 16 torus).
+    /// two switches; with whole packets, 32 transmission times of 64 bytes (2 cycles per hop, over
+    /// half of each side of a 16 x 16 torus).
     pub gather: Option<Span>,
     /// Time for a count to reach the hosts over a side band; at most one tuning period. Default:
-    /// equal to `gather` (recalled).
+    /// equal to `gather`.
     pub side_band: Option<Span>,
-    /// Number of counts in a tuning period, from 1 to 1,000. Default: 3 (recalled).
+    /// Number of counts in a tuning period, from 1 to 1,000. Default: 3.
     #[schemars(range(min = 1, max = 1_000))]
     pub tuning_gathers: i64,
-    /// Initial threshold, as a fraction of the number of buffers in the network. Default: .1
-    /// (ours).
+    /// Initial threshold, as a fraction of the number of buffers in the network. Default: 0.1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
-    /// Increase of the threshold after a tuning period with throttling and without a fall of the
-    /// throughput, as a fraction of the number of buffers. Default: .01 (recalled).
+    /// Increase of the threshold after a tuning period with throttling and without a drop in
+    /// throughput, as a fraction of the number of buffers. Default: 0.01.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub increase: f64,
-    /// Decrease of the threshold after a fall of the throughput, as a fraction of the number of
-    /// buffers. Default: .04 (recalled).
+    /// Decrease of the threshold after a drop in throughput, as a fraction of the number of
+    /// buffers. Default: 0.04.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub decrease: f64,
-    /// Relative drop of the throughput that counts as a fall, measured against the previous period
-    /// or the best period. Default: .25 (recalled for the previous period, ours for the best).
+    /// Relative decrease that counts as a drop in throughput, compared with the previous period or
+    /// the best period. Default: 0.25.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub drop: f64,
     /// Number of consecutive periods with a throughput far below the best before the best is
-    /// forgotten, from 1 to 1,000. Default: 5 (recalled).
+    /// forgotten, from 1 to 1,000. Default: 5.
     #[schemars(range(min = 1, max = 1_000))]
     pub patience: i64,
 }

@@ -12,9 +12,9 @@ use gingham_kernel::Bytes;
 use gingham_net::{Acknowledged, ClassPlan, Plan, REFILL_BYTES, RateLimitPlan, Response};
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed window sizes, in packets; the limit exceeds the packets of any flow in flight.
+/// Allowed window sizes, in packets; no flow has more packets in flight than the upper limit.
 const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
-/// Allowed divisors of the rate after a mark; the limit exceeds the factors in all papers.
+/// Allowed factors by which a mark divides the rate; the upper limit exceeds those of all papers.
 const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
 const FACTOR_MAX: f64 = 1e6;
 const ACK_LENGTHS: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 10);
@@ -149,9 +149,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns the longest packet payload of `class`, with the segmentation and rate limit of class
-/// `paced`, if a host would need longer than any run to send this payload, or 64 KiB if larger, at
-/// the lowest rate.
+/// Returns the longest packet payload of `class`, segmented as class `paced`, if sending it at the
+/// lowest rate of `paced` would take longer than any run. Shorter payloads count as 64 KiB.
 fn too_long(
     class: &ClassPlan,
     paced: &ClassPlan,

@@ -5,7 +5,7 @@ use gingham_net::{Acknowledged, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of packets of a flow in flight, and their acknowledgement.
+/// Limit on a flow's packets in flight, and how they are acknowledged.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
@@ -14,10 +14,10 @@ pub struct Window {
     /// acknowledgements that may never be sent.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub packets: Option<i64>,
-    /// Which packets are acknowledged. Default: each. `{ every = 4 }` acknowledges four packets of
-    /// a flow at once (coalesced acknowledgements). `{ marked = "50 us" }` acknowledges only marked
-    /// packets, with at least 50 us between acknowledgements of a flow (congestion notification
-    /// packets, CNP).
+    /// Which packets are acknowledged. Default: every packet. `{ every = 4 }` acknowledges four
+    /// packets of a flow at once (coalesced acknowledgements). `{ marked = "50 us" }` acknowledges
+    /// only marked packets, with at least 50 us between acknowledgements of a flow (congestion
+    /// notification packets, CNP).
     #[serde(default)]
     pub acknowledged: Acknowledged,
     /// Acknowledgement that a host returns for packets of the class that it has received
@@ -33,8 +33,8 @@ pub struct Window {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ack {
-    /// Payload of an acknowledgement, from 1 B to 64 KiB. Default: as in Santos et al. 2002, table
-    /// I.
+    /// Payload of an acknowledgement, from 1 B to 64 KiB. Default: 20 B (Santos et al. 2002, table
+    /// I).
     pub length: Bytes,
     /// Priority level of acknowledgements, from 0 to 7. A host sends its acknowledgements before
     /// all other packets of the same level. Default: the level of the class.
