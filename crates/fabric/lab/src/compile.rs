@@ -95,7 +95,7 @@ pub fn compile_observed(
     check(&in_transit::of_keys(), &table, gathered)?;
     let kind = NetworkKind::of(source, &parameters, gathered)?;
     let imported = imported::imported(source, &fabric, gathered)?;
-    // With admission control, switches respond to probes, and these packets need routes, too.
+    // With admission control, switches respond to probes, and these responses need routes.
     let sending = admission::sending_fabric(source, &fabric);
     let routing = paths::paths(source, &sending, imported.routes, gathered)?;
     let sets = Subject::of_table(source, "", (&*sending, &routing.paths[..]));

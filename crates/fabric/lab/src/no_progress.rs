@@ -1,8 +1,9 @@
 //! Guard against runs whose simulated time does not advance.
 //!
-//! Engines count events in their inner loops. The guard reads time and event count between calls,
-//! at no cost to these loops. Its limit is far above the number of simultaneous events in any real
-//! run: a schedule may create all messages at once, and each lane may start and end a packet.
+//! Engines count events in their inner loops. The guard reads the time and the event count between
+//! calls, at no cost to these loops. Its limit is far above the number of simultaneous events in
+//! any real run: a schedule may create all messages at once, and each lane may start and end a
+//! packet.
 
 use gingham_kernel::Time;
 use gingham_net::{Plan, Simulation};

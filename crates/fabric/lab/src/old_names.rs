@@ -2,7 +2,7 @@
 
 use gingham_input::OldName;
 
-/// Renamed keys, columns and engines. An old name is refused with an error that states its present
+/// Renamed keys, columns and engines. An old name is refused with an error that gives the current
 /// name.
 pub const OLD_NAMES: [OldName; 17] = [
     OldName::key("routing.second", "routing.alternative"),

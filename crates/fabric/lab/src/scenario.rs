@@ -76,7 +76,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// File format version. Default: the present version.
+    /// File format version. Default: the current version.
     #[serde(default = "gingham_input::present_format", skip_serializing)]
     #[schemars(range(min = 1, max = FORMAT), extend("default" = FORMAT))]
     pub format: u32,

@@ -136,8 +136,8 @@ impl<'a> Carrier<'a> {
     }
 
     /// Adds the load from the senders at one switch to destinations that share paths, on all
-    /// channels of these paths except the senders' own. Returns the load on the latter, in bytes
-    /// per picosecond.
+    /// channels of these paths except the senders' own. Returns the load on the senders' channels,
+    /// in bytes per picosecond.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],

@@ -1,4 +1,4 @@
-//! The switching kinds, and which mechanisms each of them supports.
+//! Switching kinds, and the mechanisms that each kind supports.
 //!
 //! ```text
 //!                      wormhole            virtual-lanes   packets

@@ -2,8 +2,8 @@
 //!
 //! A run with such values measures a steady state that depends on them. Its confidence intervals
 //! cover the mean of a longer run with the same seed. Only replications measure the mean over
-//! seeds. Values with a vanishing effect are omitted, for example the start of a source with
-//! Poisson arrivals.
+//! seeds. Values with a negligible effect are omitted, such as the start of a source with Poisson
+//! arrivals.
 
 use crate::scenario::{Placement, ScenarioSource, Topology};
 use gingham_kernel::Span;
@@ -56,7 +56,7 @@ impl DrawKind {
 pub struct Draw {
     /// Kind of the random value.
     pub kind: DrawKind,
-    /// Traffic class with this value; missing if the fabric has this value.
+    /// Traffic class of the value; missing for values of the fabric.
     pub class: Option<String>,
     /// Scenario key that causes the draw.
     pub key: String,

@@ -197,7 +197,7 @@ struct HighestVl {
     whose: String,
 }
 
-/// Returns the highest VL in use, with the first packets that use it; `lanes` has one lane per VL.
+/// Returns the highest VL in use, and which packets use it; `lanes` has one lane per VL.
 fn highest_vl(
     source: &ScenarioSource,
     fabric: &Fabric,

@@ -6,8 +6,8 @@ use gingham_net::{AckPlan, AdmissionPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
-/// Returns the classes whose settings a class's packets may use: those of the class, and of the
-/// class that receives its demoted messages.
+/// Returns the classes whose settings a class's packets may use: the class itself, and the class
+/// that receives its demoted messages.
 pub(crate) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,

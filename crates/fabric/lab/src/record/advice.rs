@@ -6,7 +6,8 @@ use gingham_net::measure::Estimate;
 use gingham_net::{ClassId, Status};
 
 const SAFE: f64 = 0.95;
-/// Advised load as a fraction of the load bound, because the bound ignores gaps between packets.
+/// Advised load as a fraction of the load bound; below 1, because the bound ignores gaps between
+/// packets.
 const SAFE_OF_BOUND: f64 = 0.9;
 const MARGIN: f64 = 1.1;
 

@@ -1,7 +1,7 @@
 //! Reasons why a run is too short, and the length that it needs.
 //!
 //! ```text
-//!   no message ─► few latencies ─► few on-off periods ─► in the warm-up ─► no interval
+//!   no message ─► few latencies ─► few on-off periods ─► still in warm-up ─► no confidence interval
 //!     ─► wide interval ─► a trend ─► undetectable growth ─► wider than requested
 //! ```
 //!

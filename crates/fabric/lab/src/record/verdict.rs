@@ -41,7 +41,7 @@ pub enum Verdict {
     /// trend over the window. Or the backlog may grow by more than 5 % of the created messages.
     NotConverged,
     /// A class offered more load than the network accepted, and its source queues grew. Or its
-    /// routes offer a channel more than its capacity, or a destination or sender falls behind. The
+    /// routes load a channel beyond its capacity, or a destination or sender falls behind. The
     /// accepted load is valid only for this offered load; at a lower offered load the network may
     /// accept more. Latencies reflect only the length of the run.
     Saturated,

@@ -59,7 +59,7 @@ pub struct Measure {
     /// / (100 - p) messages: the 99.9th percentile needs 1,000.
     pub percentiles: Vec<f64>,
     /// Time covered by each row of the table `series`; a run has at most 100,000 rows. Default: one
-    /// slice; all quantities are summed by slice, and a run has 512 to 1,024 slices.
+    /// slice, of which a run has 512 to 1,024.
     pub step: Option<Span>,
     /// Whether statistics are recorded for each flow. A flow is the traffic of a class from one
     /// host to another, or a stream.

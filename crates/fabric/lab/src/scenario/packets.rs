@@ -24,7 +24,8 @@ pub struct Packets {
         /// output; at least the transmission time of one byte on every cable. Default: from the
         /// preset.
         value forwarding_delay: Span,
-        /// Minimum time between two packet heads read by an input port. Default: from the preset.
+        /// Minimum time between reads of two packet heads by an input port. Default: from the
+        /// preset.
         value head_interval: Span,
         /// Buffer capacity for each input and lane, in whole blocks of 64 B: a single value or a
         /// per-lane list. Default: from the preset.
@@ -61,7 +62,7 @@ pub struct Overtaking {
         /// Number of times that a packet may be overtaken before the other packets wait for it.
         /// Default: from the preset.
         value at_most: i64,
-        /// Packets that may overtake. Default: from the preset.
+        /// Packets that count as overtaken. Default: from the preset.
         value among: Among,
     }
 }

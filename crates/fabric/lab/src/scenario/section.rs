@@ -7,7 +7,7 @@
 //!     └─► Over             overrides preset values with written keys
 //! ```
 //!
-//! A preset is a section, too, read from its file. Values in effect are the defaults of a switching
+//! A preset is also a section, read from its file. Values in effect are the defaults of a switching
 //! kind, overridden by the keys of the preset and then by those of the scenario.
 
 pub(crate) trait Over<T> {

@@ -95,8 +95,8 @@ fn long_control(
     Some(sentence?.at(first_written(it.source, &[key, own])))
 }
 
-/// Returns the payload of a packet that needs more than `held` units, for messages of the first
-/// class that are sent as packets of the second class.
+/// Returns the payload of a packet that needs more than `held` units, if messages of the first
+/// class are sent as packets of the second.
 fn too_long(room: &Room<'_>, (class, other): (&ClassPlan, &ClassPlan), held: u32) -> Option<u32> {
     let is_too_long = |payload: &u32| (room.takes)(*payload) > u64::from(held);
     class.sources.iter().find_map(|source: &SourcePlan| {

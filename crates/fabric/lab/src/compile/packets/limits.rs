@@ -1,4 +1,4 @@
-//! Limits of packet switches: a header can be read only after the first byte of the packet has
+//! Limit on the forwarding delay: a header can be read only after the packet's first byte has
 //! arrived.
 
 use crate::check::{Check, refuse, when};

@@ -17,8 +17,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Outcomes of the class's streams that requested admission, over the whole run; empty if no stream
-/// requested it.
+/// Outcomes of the class's streams that requested admission, over the whole run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct AdmissionSummary {
     /// Number of streams that requested admission.

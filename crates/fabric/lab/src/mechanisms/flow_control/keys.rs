@@ -27,7 +27,7 @@ pub enum FlowControl {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreditLoss {
-    /// Percentage of credit updates that are lost, drawn independently for each update.
+    /// Probability of losing a credit update, in percent; losses are independent.
     pub percent: f64,
     /// Start of the losses. Default: the start of the run.
     #[serde(default)]

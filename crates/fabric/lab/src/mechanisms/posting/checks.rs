@@ -11,7 +11,6 @@ use gingham_net::{self as net, ClassPlan, Plan, PolicingPlan};
 use gingham_topology::EndpointId;
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed sizes of a send buffer, in messages, and allowed numbers of credits.
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
 pub(super) fn of_buffer() -> [Check<Adapters>; 1] {

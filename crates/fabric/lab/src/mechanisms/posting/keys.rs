@@ -41,8 +41,8 @@ pub struct Dma {
 #[serde(deny_unknown_fields, default)]
 pub struct Post {
     /// Maximum number of messages in the adapter, each counted from its accepted post until its
-    /// tail has left. Required under credit-based congestion control. Default otherwise: the
-    /// capacity of the send buffer, except that `exempt` messages bypass this buffer.
+    /// tail has left. Required under credit-based congestion control. Otherwise the default is the
+    /// capacity of the send buffer, which `exempt` messages bypass.
     pub credits: Option<Credits>,
     /// Handling of a message that finds no credit or a full send buffer. Default: the message
     /// waits.
@@ -60,8 +60,8 @@ pub enum Credits {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-host = 200 }"))]
     PerHost(i64),
-    /// In proportion to the rate that a stream requests. The stream's share of the send buffer
-    /// equals its share of the link, rounded down to whole messages, but is at least one message.
+    /// Proportional to the rate that a stream requests: its share of the send buffer equals its
+    /// share of the link, rounded down to whole messages, but at least one message.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2; rounding: ours"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
 

@@ -35,7 +35,8 @@ pub struct Streams {
     /// interval. Default: all at the start.
     pub spread: Option<Spread>,
     /// Time from the start of the class to the start of each stream. Default: drawn for each
-    /// stream, less than the interval between frames. Bursts start in the middle of their periods.
+    /// stream, less than the interval between frames. On-off streams start partway through a
+    /// period.
     pub start: Option<Span>,
     /// Lifetime of each stream. A stream sends the frames whose intervals end within its lifetime.
     /// Default: until the class stops.

@@ -6,8 +6,6 @@ use crate::scenario::SelfTuned;
 use gingham_kernel::Span;
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed numbers of counts per tuning period, and of periods before the best throughput is
-/// forgotten.
 const COUNTS: RangeInclusive<i64> = 1..=1_000;
 const COUNT_RULE: &str = "from 1 to 1,000";
 const FRACTIONS: RangeInclusive<f64> = 0.0..=1.0;

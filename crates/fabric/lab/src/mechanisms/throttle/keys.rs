@@ -29,7 +29,7 @@ post = { credits = { per-host = 200 } }"#))]
     #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
     AtLeastOne,
     /// Self-tuned: no host starts a message while the number of full buffers in the network exceeds
-    /// a threshold. The threshold adapts to the throughput.
+    /// a threshold that adapts to the throughput.
     #[schemars(extend("x-source" = "Thottethodi, Lebeck and Mukherjee 2001"))]
     #[schemars(extend("x-example" = "{ self-tuned = { threshold = 0.2 } }"))]
     SelfTuned(SelfTuned),

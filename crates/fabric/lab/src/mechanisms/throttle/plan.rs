@@ -42,8 +42,8 @@ pub(crate) fn plan(
     })))
 }
 
-/// Returns the transmission time of a flit, or of a block with whole packets, on the first channel
-/// between two switches, or else on the first channel.
+/// Returns the transmission time of a flit, or of a 64-byte block with whole packets, on the first
+/// channel between two switches, or else on the first channel.
 fn flit_time(links: Links<'_>) -> Span {
     let is_switch = |channel: ChannelId| {
         let ends = [links.fabric.source(channel), links.fabric.target(channel)];
