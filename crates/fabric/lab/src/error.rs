@@ -13,7 +13,7 @@ use std::fmt;
 /// Reason why a scenario cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// Wrong scenario, fabric file or parameter: exit code 2.
+    /// Invalid scenario, fabric file or parameter: exit code 2.
     #[error("{0}")]
     Input(#[from] InputError),
     /// Routes that can deadlock, although deadlocks are not allowed: exit code 3.

@@ -1,4 +1,4 @@
-//! Compilation of switches of whole packets.
+//! Compilation of whole-packet switches.
 //!
 //! Invariants: every packet fits into the buffer of any lane that it may use; a byte takes at most
 //! the forwarding delay to arrive; if lanes are paused, buffers have the headroom.

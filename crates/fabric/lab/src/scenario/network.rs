@@ -120,8 +120,8 @@ pub struct Header {
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the route"))]
         value route_bytes: bool,
-        /// Bytes in front of the rest of the route, one group for each in-transit host. They mark
-        /// the packet as in transit and give the length of the remaining route; the in-transit host
+        /// Bytes before the remaining route, one group for each in-transit host. They mark the
+        /// packet as in transit and give the length of the remaining route; the in-transit host
         /// strips them. Default: from the preset.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the marks"))]

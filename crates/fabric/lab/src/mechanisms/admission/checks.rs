@@ -105,8 +105,8 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
     })
 }
 
-/// Refuses switches that cannot send a refusal to the source of a stream. Called when switches have
-/// a port 0.
+/// Refuses switches that cannot send a refusal to the source of a stream. Called after switches
+/// have received a port 0.
 pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {

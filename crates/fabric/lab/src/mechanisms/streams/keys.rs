@@ -143,8 +143,8 @@ impl Default for OnOffData {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Evenly: if all hosts send equally many streams, all receive equally many. The streams of
-    /// each host go to all other hosts in rotation, in a random order.
+    /// Evenly: if all hosts send the same number of streams, they also receive the same number. The
+    /// streams of each host go to all other hosts in rotation, in a random order.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Even,

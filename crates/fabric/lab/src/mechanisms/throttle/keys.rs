@@ -35,9 +35,8 @@ post = { credits = { per-host = 200 } }"#))]
     SelfTuned(SelfTuned),
 }
 
-/// Parameters of the self-tuned control. Defaults are quoted from memory of the literature, because
-/// we read only the paper's abstract; those of `threshold` and, for the best period, `drop` are our
-/// choice.
+/// Parameters of the self-tuned control. Defaults are recalled from the literature, because we read
+/// only the paper's abstract; those of `threshold` and, for the best period, `drop` are our choice.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
