@@ -10,8 +10,8 @@
 //!
 //! Each flow of a controlled class (token bucket, window or rate limit) has a separate queue.
 //! Within a level, packet-by-packet round robin between the flow queues and the shared queue keeps
-//! a waiting flow from blocking the others (`turns`). Packets without a message precede all others
-//! of the level.
+//! a waiting flow from blocking the others (`turns`). Packets without a message precede all other
+//! packets of the level.
 //!
 //! Packets with different sets of permitted lanes use different groups of queues, each with a full
 //! set of levels.
@@ -54,7 +54,7 @@ pub enum Turn {
     Nothing,
 }
 
-/// Next packet that an adapter could send from a group of queues.
+/// Earliest send opportunity of a group of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// A packet that may start now.

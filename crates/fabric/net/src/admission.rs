@@ -5,18 +5,18 @@
 //!     │── probe ──►│── probe ────►│── probe ────►│              the last switch responds: ACK
 //!     │◄──────────────────── ACK ────────────────┘
 //!     │── probe ──►│── probe ────►X  refused                    the refusing switch responds: NACK
-//!     │◄──────── NACK(s1) ────────┘                             the source releases the nodes before s1
+//!     │◄──────── NACK(s1) ────────┘                             the source releases at nodes before s1
 //!     │── release(s1) ──►│ s0 precedes s1: ends here
-//!     │══ data ... last packet ═══════════════════►            releases each node that it passes
+//!     │══ data ... last packet ═══════════════════►            releases at each node it passes
 //! ```
 //!
 //! Every node keeps a [`Ledger`] of the bandwidth reserved on its links, and decides when it reads
 //! the probe, an ordinary packet. A signal that ends at a switch is diverted to the switch's port
 //! 0, which responds.
 //!
-//! An in-transit host has no port 0 and decides when it re-injects the probe. A refused probe
-//! continues as a NACK and ends at the next switch. Signals name channels, because a path may visit
-//! a switch before and after a host.
+//! An in-transit host has no port 0 and decides when it re-injects the probe. A probe refused there
+//! continues as a NACK and ends at the next switch. Signals name channels rather than nodes,
+//! because a path may visit a switch before and after a host.
 //!
 //! Source: Yum et al. 2002, section 4.1. Ours: the limit on reservations, the start of a stream
 //! after the whole ACK has arrived, and in-transit hosts.

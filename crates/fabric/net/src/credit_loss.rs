@@ -1,4 +1,4 @@
-//! Lost credit updates. A lane's next update repairs the loss, or else a periodic repetition.
+//! Lost credit updates. The lane's next update, or a periodic repetition, repairs the loss.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credit counts are
 //! absolute, and each lane is updated at least every 65,536 symbol times. Timing:
@@ -68,7 +68,8 @@ mod tests {
             (count(&all), all[9], all[10], all[20_009], all[20_010]),
             (20_000, false, true, true, false)
         );
-        // Expected: a tenth of 20,000 updates. Tolerance: four standard deviations of 42 updates.
+        // Expected: a tenth of 20,000 updates. Tolerance: four standard deviations, each of 42
+        // updates.
         let some = lost(0.1, 0);
         assert!(count(&some).abs_diff(2_000) < 170, "{}", count(&some));
         assert_ne!(some, lost(0.1, 1));

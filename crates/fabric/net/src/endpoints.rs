@@ -142,8 +142,8 @@ impl Endpoints {
         &mut self.collector
     }
 
-    /// Takes the messages delivered since the last call, in order of delivery; empty unless the run
-    /// keeps them.
+    /// Takes the messages delivered since the last call, in order of delivery; empty unless the
+    /// plan keeps all messages.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.collector.take_messages()
     }

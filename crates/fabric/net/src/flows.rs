@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
-    /// For each class: whether its flows are tracked; empty if no class is tracked.
+    /// For each class: whether its flows are tracked; empty if no flows are tracked.
     tracked: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,

@@ -1,4 +1,4 @@
-//! Network events: failures of hosts and applications at given times of a run.
+//! Network events: failures of hosts and applications at given times during a run.
 //!
 //! Source: ours (`docs/concepts/timing.md`, "Network events").
 //!
@@ -12,7 +12,7 @@ use crate::{Endpoints, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// A change during a run. Simultaneous events happen in the order that this type defines.
+/// A change during a run. `Ord` defines the order of simultaneous events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NetworkEvent {
     /// A host crashes: its endpoint creates no more messages and ignores replies to its admission

@@ -87,7 +87,7 @@ pub enum Notice<'a> {
         /// Starting packet.
         packet: &'a mut Packet,
     },
-    /// All events are over at the time when a switch that handles whole packets has read a head.
+    /// Follows all events of the time when a switch that handles whole packets has read a head.
     Settled {
         /// Packet whose head was read, possibly already forwarded.
         stay: Stay,
@@ -183,7 +183,7 @@ pub enum Order {
 /// Actions to take after the creation of a message, before any other order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
-    /// Time of the source's next [`Order::CreateAt`], to be carried out first.
+    /// Time of the source's next [`Order::CreateAt`], to schedule before `endpoint` is polled.
     pub next: Option<Time>,
     /// Endpoint to poll, as with [`Order::Send`].
     pub endpoint: EndpointId,
@@ -200,11 +200,11 @@ pub struct Wanted {
     pub read: bool,
     /// Whether [`Notice::Loads`] is needed.
     pub loads: bool,
-    /// Extent of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
+    /// Required detail of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
     pub switched: Switched,
 }
 
-/// Extent of the notices about packets in switches.
+/// Required detail of the notices about packets in switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Switched {
     /// No notices.

@@ -67,7 +67,7 @@ pub struct PacketsPlan {
     /// Header and trailer bytes of a packet.
     pub overhead_bytes: u32,
     /// Time from the arrival of a packet's first byte to the packet's earliest start on the output;
-    /// at least one byte time of every channel.
+    /// at least one byte time on every channel.
     pub forwarding_delay: Span,
     /// Minimum time between reading two packet heads at the same input port.
     pub head_interval: Span,

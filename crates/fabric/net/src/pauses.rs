@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   0 ......... resume ......... pause ........................ capacity
-//!               resume           pause │ headroom: bytes that still arrive
+//!     end a pause      no change     pause │ headroom: bytes that still arrive
 //! ```
 //!
 //! Source: IEEE 802.1Qbb, priority-based flow control; response time: IEEE 802.3, 31B.3.7. Timing:
@@ -47,8 +47,8 @@ impl PausesPlan {
             let packets = within.as_ps() / channel.bytes.of(shortest).as_ps().max(1) + 1;
             Span::from_ps(packets.div_ceil(2))
         };
-        // Number of back-to-back bytes that start in this time, except the last, which may start a
-        // packet of maximum length.
+        // Number of back-to-back bytes that start in this time, excluding the last byte, with which
+        // a packet of maximum length may start.
         let before_the_last = channel.bytes.started(within + rounded) - 1;
         before_the_last + longest
     }

@@ -140,8 +140,8 @@ pub struct StopPlan {
     pub relative_width: Option<f64>,
     /// Quantity of the confidence intervals.
     pub quantity: Quantity,
-    /// Number of messages created in the window, summed over classes; the window ends once they are
-    /// delivered.
+    /// Number of messages over all classes; the window ends once this many messages created in it
+    /// have been delivered.
     pub messages: Option<u64>,
     /// Extra time after the window for its undelivered messages.
     pub follow: Span,
@@ -167,7 +167,7 @@ impl StopPlan {
     }
 }
 
-/// Selection of individual message records.
+/// Messages with individual records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptMessages {
@@ -187,7 +187,7 @@ pub struct MeasurePlan {
     pub messages: KeptMessages,
     /// Maximum size of a sample.
     pub sample_size: usize,
-    /// Step width of the time series; `None`: one slice per step.
+    /// Step width of the time series; `None`: slices serve as steps.
     pub step: Option<Span>,
     /// Whether to record statistics for every flow.
     pub flows: bool,
@@ -388,8 +388,8 @@ impl Plan {
         &class.sources
     }
 
-    /// Returns the offered load of a sending class, as a fraction of its sources' link rates;
-    /// `None` for backlogged classes, schedules and replies.
+    /// Returns the offered load of a class, as a fraction of its sources' link rates; `None` for
+    /// backlogged classes, schedules and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
         let class = &self.classes[class.index()];
         let byte_ps = |endpoint: EndpointId| self.byte_ps(self.fabric.endpoint_channel(endpoint));

@@ -13,9 +13,9 @@
 //! **excess**: it waits, is dropped, or is sent in another class. The maximum packet length is
 //! limited as well.
 //!
-//! Source: Kwan et al. 1996, section 5, as generic cell rate algorithm, virtual scheduling (ITU-T
-//! I.371, 1993, annex 1). The state is the time when the bucket will be full again, so that only
-//! the rate is rounded, once.
+//! Source: Kwan et al. 1996, section 5, as the generic cell rate algorithm with virtual scheduling
+//! (ITU-T I.371, 1993, annex 1). The state is the time when the bucket will be full again, so that
+//! only the rate is rounded, once.
 //!
 //! Invariant: at most `rate x t + burst` conforming bytes leave in any interval of length `t`.
 
@@ -153,8 +153,8 @@ mod tests {
     fn fractional_refill_time_accumulates_no_error() {
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 5 / 2), 4);
         bucket.take(at(0), 4);
-        // At 2.5 ps per token, three tokens are available after 7.5 ps, thus at 8 ps with a fifth
-        // of the fourth token.
+        // At 2.5 ps per token, three tokens have arrived after 7.5 ps, and a fifth of the fourth
+        // token by 8 ps.
         assert_eq!(bucket.holds_at(at(0), 3), at(8));
         bucket.take(at(8), 3);
         // The fourth token arrives at 10 ps, the fifth at 12.5 ps, the sixth at 15 ps.

@@ -2,15 +2,14 @@
 //!
 //! ```text
 //!   h0 ──► s0 ──► s1 ──► h2          read at s1, and diverted:   h0 ──► s0 ──► s1 ──► s1[0]
-//!                                    packets of s1[0]:                  s1[0] ──► s1 ──► any host
+//!                                    packets from s1[0]:                s1[0] ──► s1 ──► any host
 //! ```
 //!
-//! Port 0 of a switch is an endpoint ([`Fabric::with_ports_0`]) behind an ideal cable, without
-//! delay and as fast as the fastest cable of the switch. It accepts every packet, and its own
-//! packets wait in an adapter like a host's. No path leads to port 0: a switch that has read a
-//! packet may divert the packet there ([`Endpoints::read`]).
+//! Port 0 of a switch is an endpoint ([`Fabric::with_ports_0`]) behind an ideal cable. It accepts
+//! every packet, and its own packets wait in an adapter like a host's. No path leads to port 0: a
+//! switch that has read a packet may divert the packet there ([`Endpoints::read`]).
 //!
-//! Invariant: all ids of a plan keep their meaning when ports 0 are added.
+//! Invariant: adding ports 0 preserves all ids of a plan.
 
 use crate::{ChannelPlan, Endpoints, Notice, Packet, Plan};
 use gingham_kernel::{Span, Time};
@@ -18,8 +17,9 @@ use gingham_topology::ChannelId;
 use gingham_topology::{EndpointId, Fabric, NodeId};
 
 impl Plan {
-    /// Adds a port 0 to every switch. With routing tables, or with source routes computed with
-    /// ports 0, paths start at every port 0; otherwise, only at ports 0 of switches with endpoints.
+    /// Adds a port 0 to every switch. With routing tables, or with source routes computed after
+    /// ports 0 were added, paths start at every port 0; otherwise, only at ports 0 of switches with
+    /// endpoints.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         let known = self.channels.len();

@@ -7,16 +7,16 @@
 //!                       is posted again
 //! ```
 //!
-//! A **credit** is space for one message in the send buffer. It returns (a completion) when the
-//! message's tail has left the adapter. Without congestion control, all messages of an adapter
+//! A **credit** is space for one message in the send buffer. It returns, with a completion, when
+//! the message's tail has left the adapter. Without congestion control, all messages of an adapter
 //! share one pool of credits; with credit-based congestion control, every class of a host or every
 //! flow has a separate pool.
 //!
 //! Source: Yum et al. 2002, sections 3.2 (queue pairs, DMA, completion queues, priority by class)
 //! and 4.2 (credits); our reading: `docs/concepts/channel-adapters.md`.
 //!
-//! Invariants: a pool never has more messages in the adapter than credits; every credit taken
-//! returns once.
+//! Invariants: a pool never gives out more credits than it has; each credit taken returns exactly
+//! once.
 
 mod dma;
 mod pool;

@@ -1,5 +1,5 @@
 //! Test probe for comparing two simulations: records every notice in order, and orders control
-//! packets and lane weights.
+//! packets and lane weight changes.
 //!
 //! If two simulations of a plan have equal sequences of notices, every mechanism that uses notices
 //! behaves equally in both. A probe changes the run, because its packets use links and buffers.

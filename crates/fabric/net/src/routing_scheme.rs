@@ -156,8 +156,7 @@ impl RoutingScheme {
         self.paths.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the maximum number of legs, not counting in-transit hosts: 2 with intermediate
-    /// switches, otherwise 1.
+    /// Returns the maximum number of legs into which intermediate switches divide a path.
     pub const fn legs_over_switches(&self) -> u8 {
         if self.vias.is_empty() { 1 } else { 2 }
     }

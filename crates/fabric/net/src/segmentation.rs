@@ -43,10 +43,10 @@ pub enum Segmentation {
     ByHops(Vec<Bytes>),
 }
 
-/// Payload per switch on the route, by default the capacity of a slack buffer.
+/// Parameters of adaptive segmentation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adaptive {
-    /// Payload per switch.
+    /// Payload per switch on the route; by default the capacity of a slack buffer.
     pub per_switch: Option<Bytes>,
 }
 

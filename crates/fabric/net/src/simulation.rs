@@ -12,7 +12,7 @@ use std::fmt::Debug;
 pub enum SteppedBy {
     /// Steps each port that can move a flit.
     Ports,
-    /// Steps one port of 64 switches at once, with one bit per switch (bit-sliced).
+    /// Steps the ports with the same index at 64 switches at once, one bit per switch (bit-sliced).
     Columns,
 }
 

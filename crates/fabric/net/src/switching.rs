@@ -2,15 +2,15 @@
 //!
 //! ```text
 //!                      wormhole                virtual lanes          packets
-//!   unit               bytes, one per flit     flits of some bytes    whole packets
+//!   unit               bytes, one per flit     multi-byte flits       whole packets
 //!   lanes              one                     up to 16               up to 16
 //!   buffers            slack, per channel      per lane               per lane, of whole packets
 //!   flow control       STOP and GO             credits                credits, or pauses
-//!   overhead           route, marks, fixed     fixed, whole flits     fixed
+//!   overhead           route, marks, fixed     fixed, in whole flits  fixed
 //! ```
 //!
 //! Outside [`Switching`], only compilation and the start of a run inspect the variant. No match has
-//! a wildcard, so that a new kind compiles only when complete.
+//! a wildcard arm, so that an incomplete new kind does not compile.
 
 use crate::{ChannelPlan, PacketsPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;
@@ -77,8 +77,8 @@ impl Switching {
         }
     }
 
-    /// Returns the scheduler that selects one of an output port's lanes with a packet to send;
-    /// `None` without this scheduler.
+    /// Returns the scheduler that selects a lane of an output port; `None` if switches have no such
+    /// scheduler.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,

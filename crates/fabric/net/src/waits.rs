@@ -6,12 +6,12 @@
 //!
 //! The parties that never advance are the knot (Holt, "Some Deadlock Properties of Computer
 //! Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is a deadlock only if no member
-//! waits for any party that can advance instead.
+//! has an alternative that can advance.
 //!
 //! In a wormhole network a party is an input and waits for at most one other input. Its requested
 //! output is held by the other input's worm, or stopped by the full buffer at the end of the
-//! channel. With virtual lanes a party is an input lane, and waits for one of the parties that hold
-//! its possible lanes or fill the buffers behind them.
+//! channel. With virtual lanes a party is an input lane, and waits for any one of the parties that
+//! hold its permitted output lanes or fill their downstream buffers.
 
 use gingham_topology::routing::Buffer;
 

@@ -24,7 +24,7 @@ pub enum FindingKind {
     DuplicateGuid,
     /// Two ports share a LID.
     DuplicateLid,
-    /// A LID is missing or outside the unicast range (0 or 65535).
+    /// A LID is missing or not a unicast LID (0 or 65535).
     NoLid,
     /// A cable joins two ports of one node.
     LoopCable,

@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | ibnetdiscover | yes | yes | everything but cable lengths and plain rates |
 //! | ibsim | as ibnetdiscover | yes | everything that the subnet simulator accepts |
-//! | anynet (BookSim) | yes | yes | numbers of routers and nodes, neighbours, lengths in metres |
+//! | anynet (BookSim) | yes | yes | router and node numbers, neighbours, lengths in metres |
 //! | toml | yes | yes | everything |
 //! | lst (OpenSM, ibdiagnet) | yes | no | everything but LMCs and cable lengths |
 //! | csv | yes | no | names and kinds of nodes, ports, speeds, lengths |

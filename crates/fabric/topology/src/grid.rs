@@ -12,7 +12,7 @@
 //! must join neighbours in exactly one dimension, and all neighbours must be joined. In each
 //! dimension, either all lines or no lines are closed to rings. Parallel cables are permitted.
 //!
-//! Invariants: coordinates are unique and fill the box; `step` follows a cable.
+//! Invariants: coordinates are unique and every cell has a switch; `step` follows a cable.
 
 use crate::{Cable, Fabric, NodeId};
 
@@ -125,12 +125,12 @@ impl Grid {
         &self.dimensions
     }
 
-    /// Returns whether each dimension is closed to rings; false for sizes up to 2.
+    /// Returns, for each dimension, whether its lines are closed to rings; false for sizes up to 2.
     pub fn wraps(&self) -> &[bool] {
         &self.wraps
     }
 
-    /// Returns the switch at these coordinates; `None` outside the box.
+    /// Returns the switch at these coordinates; `None` outside the grid.
     pub fn switch_at(&self, coordinates: &[u32]) -> Option<NodeId> {
         let inside = coordinates.len() == self.dimensions.len()
             && coordinates.iter().zip(&self.dimensions).all(|(at, size)| at < size);
@@ -193,8 +193,8 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns the dimension of a cable and its lower end, or the end with the largest coordinate
-    /// for a cable that closes a ring.
+    /// Returns a cable's dimension and its lower end; for a cable that closes a ring, the end with
+    /// the largest coordinate instead.
     fn span(&self, cable: &Cable) -> Option<(usize, NodeId)> {
         let [a, b] = cable.ends.map(|end| end.node);
         let differs =

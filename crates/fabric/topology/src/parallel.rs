@@ -32,7 +32,7 @@ impl Threads {
         Self(NonZero::new(count).unwrap_or(NonZero::<usize>::MIN))
     }
 
-    /// Runs `work` once per thread; returns the results in part order.
+    /// Runs `work` once per thread; returns the results in order of the parts.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn share<T: Send>(self, work: impl Fn(Part) -> T + Sync) -> Vec<T> {
         let count = self.0.get();

@@ -1,4 +1,5 @@
-//! Admission controller: tracks the requests of streams, and decides for each node from its ledger.
+//! Admission controller: tracks stream requests, and makes the decisions of all nodes from their
+//! ledgers.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};

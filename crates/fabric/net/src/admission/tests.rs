@@ -66,7 +66,7 @@ impl TimedPath<'_> {
         controller.read(signal, self.at(place), self.1)
     }
 
-    /// Handles a signal at the node behind the path's channel with index `place`. Returns the
+    /// Handles a signal at the receiving end of the path's channel with index `place`. Returns the
     /// resulting signal, and whether it ends at that node. In-transit hosts are never first, last
     /// or adjacent.
     fn reach(
@@ -179,7 +179,8 @@ fn refusals_by_adapter_or_first_switch_need_no_release() {
 /// Path with a detour through a host: h0, s1, h2, s1 again, s4.
 const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
-/// Checks that the NACK ends at the next switch, and the release at its first visit to that switch.
+/// Checks that the NACK ends at the next switch, and that the release ends on its first visit to
+/// that switch.
 #[test]
 fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     let mut controller = controller(&[60, 60], 7);
@@ -256,8 +257,8 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Crashes streams individually (applications), or all streams with the same first channel
-    /// together (adapters).
+    /// Crashes either individual streams (applications) or all streams with the same first channel
+    /// (adapters).
     #[test]
     fn ledgers_are_empty_after_all_streams_end(
         paths in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),

@@ -9,8 +9,8 @@ use crate::traffic::application_crashes;
 use crate::{NetworkEvent, NetworkEvents, Plan};
 use gingham_kernel::{Span, Time};
 
-/// Number of deadlock checks per run. *(ours)*, an estimate: a deadlock is found within 1/64 of the
-/// run's maximum duration.
+/// Number of deadlock checks per run. *(ours)*: finds a deadlock within 1/64 of the run's maximum
+/// duration.
 const DEADLOCK_CHECKS: u64 = 64;
 
 #[derive(Clone, Debug)]

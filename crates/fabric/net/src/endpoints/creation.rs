@@ -1,4 +1,4 @@
-//! Creation of messages, up to the queues of their adapters.
+//! Creation of messages, and their entry into adapter queues.
 //!
 //! Most messages enter the queue of their adapter immediately. In runs with channel adapters,
 //! messages are posted first, and enter a queue when they are ready.
@@ -42,8 +42,8 @@ impl Endpoints {
         true
     }
 
-    /// Creates the message that a notification made due at `now`, and further messages due now by
-    /// the source's own clock, each with an order to send.
+    /// Creates the message that a notification made due at `now`, and any messages that the source
+    /// had scheduled for `now`. Each message gets a send order.
     #[inline(never)]
     fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
@@ -119,8 +119,7 @@ impl Endpoints {
 
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
-        // If a class needs credits, the source's next message follows when a message takes its
-        // credit.
+        // In a class that needs credits, a message starts when it takes its credit instead.
         let is_free =
             |class: ClassId| self.plan.classes[class.index()].post.credits == Credits::Exempt;
         if packet.is_first && (self.posts.is_none() || is_free(packet.class)) {

@@ -7,7 +7,7 @@ use crate::{ClassId, LaneChoice, Message, Plan};
 use gingham_kernel::{Purpose, Stream};
 use gingham_topology::routing::VcClass;
 
-/// For each class: its random lane choice, if any; empty if all classes use any lane.
+/// For each class: its random lane choice, if any; empty if no class has one.
 #[derive(Clone, Debug)]
 pub(super) struct LaneChooser(Box<[Option<Draws>]>);
 

@@ -37,7 +37,7 @@ impl Outbox {
         self.orders.push(Order::Send { endpoint });
     }
 
-    /// Orders a change of a lane's weight in place of any pending order for that lane.
+    /// Orders a lane weight change, which replaces any pending order for the same lane.
     pub(super) fn order_weight(&mut self, weighing: Weighing) {
         let is_same = |of: &Weighing| {
             (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)

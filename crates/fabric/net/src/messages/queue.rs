@@ -35,8 +35,8 @@ impl Queue {
         self.ends = Some((first, slot));
     }
 
-    /// Takes the next packet of the first message, which must exist. The last packet removes the
-    /// message.
+    /// Takes the next packet of the first message, which must exist. After its last packet, the
+    /// message leaves the queue.
     #[inline]
     pub(crate) fn take(&mut self, messages: &mut Messages, now: Time) -> Packet {
         let (first, last) = self.ends.expect("what is picked waits");

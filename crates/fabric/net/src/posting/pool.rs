@@ -2,9 +2,10 @@
 //!
 //! A message created at `t` with retry interval `r` makes attempts at `t + r`, `t + 2 r`, ... Only
 //! attempts that may succeed are simulated: while a credit is free, the next attempt is computed
-//! from the phases (creation times modulo `r`). Waiting messages take precedence.
+//! from the phases (creation times modulo `r`). Messages that wait take precedence over messages
+//! that retry.
 //!
-//! Invariant: no message waits while a credit is free.
+//! Invariant: while a credit is free, the queue of waiting messages is empty.
 
 use crate::MessageSlot;
 use crate::messages::{Messages, Queue};
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(pool.next_attempt(ps(13)), None);
         pool.retry(slot(3), 3, Span::from_ps(10), ps(17));
         pool.give_back(&Messages::default());
-        // After 23 ps, m3 tries at 27 ps and m1 at 33 ps.
+        // After 23 ps, m3 next retries at 27 ps, and m1 at 33 ps.
         assert_eq!(pool.next_attempt(ps(23)), Some(ps(27)));
         assert_eq!(pool.attempt(ps(27)), [slot(3)]);
         pool.give_back(&Messages::default());

@@ -7,8 +7,8 @@
 //! ([`super::RoutingScheme::vias`]) drawn for each packet.
 //!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves. It depends
-//! only on the state of the host and, by load, on the outputs of the first switch. Each host has
-//! separate random streams.
+//! only on the host's state and, with [`Decision::ByLoad`], on the loads of the first switch's
+//! outputs. Each host has separate random streams.
 
 use super::{ContentionPlan, Reselect, Select};
 use crate::bare_names::accept_bare_names;
@@ -98,26 +98,26 @@ pub enum Decision {
     /// One path for each endpoint pair.
     #[default]
     ByPair,
-    /// At the source: alternative path for long messages.
+    /// Hosts send long messages on the alternative path.
     ByLength {
         /// Minimum payload of a long message, in bytes.
         below_bytes: u32,
     },
-    /// At the source: alternative path at random.
+    /// Hosts select the alternative path at random.
     AtRandom {
         /// Probability of the alternative path, from 0 to 1.
         alternative: f64,
     },
-    /// At the source: alternative path while the host's contention coefficient is high.
+    /// Hosts use the alternative path while their contention coefficient is high.
     ByContention(ContentionPlan),
-    /// At the source: alternative path if its first output is less loaded (UGAL with local
+    /// Hosts select the alternative path if its first output is less loaded (UGAL with local
     /// information).
     ByLoad {
-        /// Minimum advantage of the alternative path in bytes, exclusive: the difference between
-        /// the two paths' products of load and number of switches.
+        /// Minimum advantage in bytes, exclusive, of the alternative path's product of load and
+        /// number of switches.
         threshold_bytes: u64,
     },
-    /// At every switch: one of the outputs in the adaptive tables.
+    /// Every switch selects one of the outputs in its adaptive table.
     AtSwitches(SwitchDecision),
 }
 

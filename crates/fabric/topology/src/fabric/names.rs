@@ -3,7 +3,7 @@
 use super::{Guid, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Replaces empty or shared names by the node's id in dumps. Names that still clash are numbered in
+/// Replaces each empty or shared name by the node's dump id. Names that still clash are numbered in
 /// canonical order.
 pub(super) fn make_names_unique(nodes: &mut [Node]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();

@@ -81,8 +81,8 @@ impl Fabric {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Returns the lowest other endpoint on the switch of a port 0, whose routing rules the port 0
-    /// shares.
+    /// Returns the lowest endpoint beside a port 0 on the same switch. The port 0 shares the
+    /// routing rules of this endpoint.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =

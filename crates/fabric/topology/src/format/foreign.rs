@@ -286,7 +286,8 @@ fn is_first_word(line: &str, words: &[&str]) -> bool {
     line.split([' ', '\t']).next().is_some_and(|first| words.contains(&first))
 }
 
-/// Matches kind, LID, port and GUID, such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`.
+/// Matches lines with kind, LID, port and GUID, such as `SW    12  3 0x0002c902004173f8 4x QDR - CA
+/// ...`.
 fn is_port_report(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
     let is_guid = |word: &str| {
@@ -323,7 +324,8 @@ fn is_torus_2qos(line: &str) -> bool {
     }
 }
 
-/// Matches two node numbers, a rate, a delay and an error rate, such as `0 256 100Gbps 1000ns 0`.
+/// Matches lines with two node numbers, a rate, a delay and an error rate, such as `0 256 100Gbps
+/// 1000ns 0`.
 fn is_link_of_ns3(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     match &*words {

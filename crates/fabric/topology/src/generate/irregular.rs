@@ -22,7 +22,7 @@
 //! pair). The procedure of a draw is our reconstruction.
 //!
 //! Expected values for the defaults: about 2n cables between switches; shortest paths with a mean
-//! of 1.45, 1.97, 2.55 and 3.16 cables among 8, 16, 32 and 64 switches, respectively.
+//! of 1.45, 1.97, 2.55 and 3.16 cables among 8, 16, 32 and 64 switches.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};

@@ -1,5 +1,5 @@
-//! Rail-optimised fabric: nodes have several adapters, and adapters with the same number share a
-//! leaf.
+//! Rail-optimised fabric: nodes have several adapters, and adapters of a unit with the same number
+//! share a leaf.
 //!
 //! ```text
 //!   units = 2, nodes_per_unit = 2, rails = 2, levels = 2

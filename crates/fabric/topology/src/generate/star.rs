@@ -7,7 +7,7 @@
 //!        s0 ── h3
 //! ```
 //!
-//! Port k + 1 leads to host `hk`. Closed form for n hosts: n cables.
+//! Port k + 1 leads to host `hk`.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;

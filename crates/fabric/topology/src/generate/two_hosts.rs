@@ -4,8 +4,7 @@
 //!   h0 ── s0 ── s1 ── ... ── h1          switches = 0:   h0 ── h1
 //! ```
 //!
-//! Port 1 of a switch leads towards `h0`, port 2 towards `h1`. With n switches, there are n + 1
-//! cables.
+//! Port 1 of a switch leads towards `h0`, port 2 towards `h1`.
 
 use super::draft::{Draft, Size};
 use super::{GenerateError, is_one, one};

@@ -103,7 +103,7 @@ fn latencies_hold(fabric: &Fabric) -> bool {
     fabric.cables().iter().all(|cable| cycles(cable).is_some())
 }
 
-/// Refuses hosts with several cables or with a cable to another host.
+/// Refuses fabrics that anynet cannot represent.
 fn refuse(fabric: &Fabric) -> Result<(), WriteError> {
     let refusal = |id: NodeId, what: &str| {
         Err(WriteError {
@@ -134,7 +134,7 @@ fn hosts(fabric: &Fabric) -> impl Iterator<Item = NodeId> {
     fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host)
 }
 
-/// Returns node numbers, from the GUIDs if gapless, otherwise in canonical order.
+/// Returns node numbers: from the GUIDs if these leave no gaps, otherwise in canonical order.
 fn numbers(fabric: &Fabric, linked: &BTreeSet<NodeId>) -> (BTreeMap<NodeId, u64>, Option<String>) {
     let of = |is_switch| {
         linked.iter().copied().filter(move |id| fabric.node(*id).is_switch() == is_switch)

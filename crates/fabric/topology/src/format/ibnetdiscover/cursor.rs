@@ -1,4 +1,4 @@
-//! Parsing steps at a position in a line.
+//! Cursor for parsing a line step by step.
 
 use crate::Guid;
 use std::str::FromStr;

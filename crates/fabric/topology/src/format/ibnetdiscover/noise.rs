@@ -74,7 +74,7 @@ fn is_port(line: &str) -> bool {
     })
 }
 
-/// Returns whether the line has `key=0x2c9`, or a first word that contains a key.
+/// Returns whether the line has the form `key=0x2c9`, or its first word contains an identity key.
 fn is_identity(line: &str) -> bool {
     const KEY_MAX: usize = 12;
     let code =

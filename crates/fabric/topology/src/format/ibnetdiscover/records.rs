@@ -39,7 +39,7 @@ pub(super) struct Records<'a> {
     pub(super) mentions: Vec<Mention<'a>>,
     pub(super) findings: Vec<Finding>,
     pub(super) noise: Option<Noise<'a>>,
-    /// First line with an invalid LID of each port, by record and port number.
+    /// For each port, by record and port number: first line with an invalid LID.
     pub(super) no_lids: BTreeMap<(usize, u16), (u32, NoLid)>,
     pending: Pending,
     current: Current,

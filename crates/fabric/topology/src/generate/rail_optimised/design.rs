@@ -272,9 +272,9 @@ fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), Gen
     Ok((spines, uplinks))
 }
 
-/// Distributes `cables` cables equally over upper switches. Returns the smallest number of switches
-/// and the number of cables to each, at most `part_max`. Shares are rounded up; `None` if the
-/// rounded total exceeds `cables_max`.
+/// Returns the smallest number of upper switches that can share `cables` cables equally, and the
+/// number of cables to each, at most `part_max`. Shares are rounded up; `None` if the rounded total
+/// exceeds `cables_max`.
 fn spread(cables: u32, part_max: u32, cables_max: u32) -> Option<(u32, u32)> {
     let parts = (1..=part_max.min(cables)).rev();
     let filled = parts.map(|part| (cables.div_ceil(part), part));
