@@ -184,8 +184,8 @@ impl Flows {
                 self.waits_for_rate_limit(id, now.max(from));
                 Some(FlowState::MayGo)
             }
-            // The congestion response has reduced the window. The wait for tokens ends here; the
-            // wait for the rate limit was recorded in advance.
+            // The congestion response has closed the window. A wait for tokens ends here; the wait
+            // for the rate limit was recorded in advance.
             None if is_shut && !flow.queue.is_empty() => {
                 flow.shut_since = Some(now.max(flow.earliest));
                 if let Some(from) = flow.short_since.take() {

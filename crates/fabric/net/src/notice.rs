@@ -22,14 +22,14 @@ pub enum Notice<'a> {
         /// Index of the traffic source.
         source: usize,
     },
-    /// An endpoint's own packet starts on its link.
+    /// A packet created at an endpoint starts on the endpoint's link.
     Began {
         /// Sending endpoint.
         endpoint: EndpointId,
         /// Starting packet.
         packet: &'a Packet,
     },
-    /// The tail of an endpoint's own packet has left.
+    /// The tail of a packet has left the endpoint that created it.
     Left {
         /// Sending endpoint.
         endpoint: EndpointId,

@@ -143,7 +143,7 @@ pub struct StopPlan {
     /// Number of messages over all classes; the window ends once this many messages created in it
     /// have been delivered.
     pub messages: Option<u64>,
-    /// Extra time after the window for its undelivered messages.
+    /// Extra time after the window for delivering its remaining messages.
     pub follow: Span,
 }
 

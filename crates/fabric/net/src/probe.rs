@@ -12,14 +12,14 @@ use std::num::NonZeroU16;
 /// Actions of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Ratio of received packets to control packets sent back; 0: none are sent.
+    /// Number of received packets per control packet sent back; 0: none are sent.
     pub control_every: u64,
     /// Payload bytes of control packets, including packets from ports 0.
     pub control_bytes: u32,
-    /// Ratio of hosts' control packets read at switches to packets diverted to port 0; 0: none are
+    /// Number of host control packets read at switches per packet diverted to port 0; 0: none are
     /// diverted.
     pub divert_every: u64,
-    /// Ratio of received packets to changes of lane weights; 0: no changes.
+    /// Number of received packets per lane weight change; 0: no changes.
     pub weigh_every: u64,
 }
 

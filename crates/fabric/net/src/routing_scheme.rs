@@ -132,8 +132,8 @@ impl RoutingScheme {
         RouteSet { ejection, over_switches, ..RouteSet::new(&self.paths, lanes) }
     }
 
-    /// Returns the probability that a packet takes a path, if its message has `message_bytes` of
-    /// payload; `None` if the probability depends on the state of the network.
+    /// Returns the probability that a packet takes a path, if its message has a payload of
+    /// `message_bytes`; `None` if the probability depends on the state of the network.
     pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
         let alternative = self.decision.alternative(message_bytes)?;
         Some(match path.via() {

@@ -111,13 +111,13 @@ mod tests {
     #[test]
     fn fast_cable_needs_a_scaled_slack_buffer() {
         let (flit, delay) = (Span::from_ps(20), Span::from_ps(49_200));
-        // 2 x 49,200 ps / 20 ps = 4,920 flits are in flight.
+        // 2 x delay 49,200 ps / flit time 20 ps = 4,920 flits are in flight.
         let needed =
             SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
         assert_eq!(MYRINET.check(flit, delay), Err(needed));
         let scaled = MYRINET.scaled(flit, delay, Span::from_ns(150));
-        // 150 ns / 20 ps = 7,500 flits accumulate behind a header, more than the cable's thresholds
-        // require.
+        // Header wait 150 ns / flit time 20 ps = 7,500 flits accumulate, more than the cable
+        // requires.
         assert_eq!(scaled, SlackBuffer { capacity: 12_424, stop: 7_501, go: 4_923 });
         assert_eq!(scaled.check(flit, delay), Ok(()));
     }

@@ -20,7 +20,7 @@ use gingham_topology::routing::Buffer;
 pub enum Status {
     /// The run has more events to handle.
     Running,
-    /// A stop rule has ended the run with traffic left.
+    /// A stop rule has ended the run with traffic remaining.
     Ended,
     /// The run has ended after every source has finished and every message has been delivered.
     Finished,

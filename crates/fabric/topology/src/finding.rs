@@ -26,7 +26,7 @@ pub enum FindingKind {
     DuplicateLid,
     /// A LID is missing or not a unicast LID (0 or 65535).
     NoLid,
-    /// A cable joins two ports of one node.
+    /// A cable joins two ports of the same node.
     LoopCable,
     /// A part of the fabric has no path to the largest part.
     Island,
@@ -50,7 +50,7 @@ pub enum FindingKind {
     SlowCable,
     /// The fabric is uneven, for example in its numbers of parallel cables or uplinks.
     Unevenness,
-    /// A cable's speed is only partially known, or unknown while others are known.
+    /// A cable's speed is only partially known, or unknown although others are known.
     UnknownSpeed,
     /// A LID in the forwarding tables belongs to no port.
     UnknownLid,

@@ -10,7 +10,7 @@
 //! coordinates: host `h0-3-1` is attached to switch `s0-3`.
 //!
 //! A node with several adapters ([`RailOptimised`], [`MultiPlane`], or any shape with `rails`
-//! copies) is represented by one host per adapter, named by the node, a space and `mlx5_0`,
+//! copies) is represented by one host per adapter, named after the node, a space and `mlx5_0`,
 //! `mlx5_1`, ...
 //!
 //! Invariants: every copy or plane is connected; equal parameters and seeds give equal fabrics;
@@ -143,9 +143,9 @@ generators! {
 impl Generator {
     /// Generates the fabric. Only [`Irregular`] depends on `seed`.
     ///
-    /// # Errors
-    /// A parameter is outside its range; the fabric has more than 1,000,000 nodes, 65,535 ports on
-    /// a switch or 10,000,000 switch ports; or no connected fabric exists or was found.
+    /// # Errors A parameter is outside its range; the fabric has more than 1,000,000 nodes, 65,535
+    /// ports on a switch or 10,000,000 switch ports; or no connected fabric exists, or none was
+    /// found.
     pub fn generate(&self, seed: u64) -> Result<Fabric, GenerateError> {
         let rails = self.rails();
         at_least("rails", rails, 1)?;

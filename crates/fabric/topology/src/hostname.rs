@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// First words of descriptions set by hosts without a name.
 const PLACEHOLDERS: [&str; 4] = ["localhost", "localhost.localdomain", "ubuntu", "(none)"];
-/// Suffix of the default descriptions of Mellanox and NVIDIA adapters.
 const VENDOR: &str = "Mellanox Technologies";
 
 pub(crate) fn host_name(node: &Node) -> Option<&str> {

@@ -248,7 +248,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     controller.settle(at(17));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
-    // A last packet after the end of its lease does not release reservations of other streams.
+    // A last packet after the end of its stream's lease does not release other reservations.
     path.end(&mut controller, stream(0));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     other.end(&mut controller, stream(2));

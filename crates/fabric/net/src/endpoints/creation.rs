@@ -228,8 +228,8 @@ impl Endpoints {
         }
     }
 
-    /// Applies the outcomes of posts, including posts made meanwhile. A loop avoids deep recursion
-    /// when many credits are free.
+    /// Applies the outcomes of all posts, including posts made in the process. A loop avoids deep
+    /// recursion when many credits are free.
     pub(super) fn carry_posts(&mut self, now: Time) {
         if self.posts.as_mut().is_none_or(|posts| !posts.begin_outcomes()) {
             return;

@@ -67,8 +67,8 @@ impl SourceChooser {
         Self { state, over_switches }
     }
 
-    /// Returns the path of a packet that starts now, from a message with `message_bytes` of
-    /// payload.
+    /// Returns the path of a packet that starts now, from a message with a payload of
+    /// `message_bytes`.
     pub fn choose(&mut self, packet: &Packet, message_bytes: u32) -> PathId {
         let takes_alternative = match &mut self.state {
             State::ByPair => return packet.path_id,

@@ -71,8 +71,8 @@ impl Draft {
         self.host(&format!("{node} mlx5_{rail}"))
     }
 
-    /// Adds hosts on ports `1` to `count`, named by the switch's `coordinates` and the host's index
-    /// on the switch.
+    /// Adds hosts on ports `1` to `count`, named after the switch's `coordinates` and the host's
+    /// index on the switch.
     pub(super) fn hosts_at(&mut self, switch: DraftNode, coordinates: &str, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{coordinates}-{place}"));

@@ -82,9 +82,9 @@ struct Shape {
 }
 
 impl Dragonfly {
-    /// Returns the bound of minimal (local-global-local) routing on all-to-all load, as a fraction
-    /// of a host's link rate, for links of equal rates. `None` for invalid parameters or fewer than
-    /// two hosts.
+    /// Returns the maximum all-to-all load under minimal (local-global-local) routing, as a
+    /// fraction of a host's link rate, for links of equal rates. `None` for invalid parameters or
+    /// fewer than two hosts.
     pub fn minimal_routing_bound(&self) -> Option<f64> {
         let shape = self.check().ok()?;
         let [a, p, g] = [shape.switches_per_group, shape.hosts_per_switch, shape.groups];

@@ -22,7 +22,7 @@
 //! pair). The procedure of a draw is our reconstruction.
 //!
 //! Expected values for the defaults: about 2n cables between switches; shortest paths with a mean
-//! of 1.45, 1.97, 2.55 and 3.16 cables among 8, 16, 32 and 64 switches.
+//! of 1.45, 1.97, 2.55 and 3.16 cables for 8, 16, 32 and 64 switches.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -70,7 +70,7 @@ const ATTEMPTS_MAX: usize = 1_000;
 
 const ATTEMPTS_MIN: usize = 10;
 
-/// Maximum number of cables that all draws together may place.
+/// Maximum number of cables over all draws.
 const CABLES_DRAWN_MAX: usize = 50_000_000;
 
 /// Number of rejected pairs after which the permitted pairs are listed instead.

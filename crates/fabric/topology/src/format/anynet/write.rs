@@ -53,8 +53,8 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(Written { text, notes })
 }
 
-/// Returns the linked node pairs, each with the channel out of the switch in whose line the link is
-/// written.
+/// Returns the linked node pairs. The channel of each pair leaves the switch whose line contains
+/// the link.
 fn links(fabric: &Fabric) -> BTreeMap<[NodeId; 2], ChannelId> {
     let mut links = BTreeMap::new();
     for switch in fabric.switches() {

@@ -271,7 +271,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Compares two records with one id. A chassis listing may repeat its switches; a record that
+    /// Compares two records with the same id. A chassis listing may repeat records; a record that
     /// differs is a second device.
     fn compare_duplicate(&mut self, line: u32, first: usize, record: &Record<'_>) {
         let before = &self.nodes[first];
