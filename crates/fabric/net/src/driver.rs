@@ -39,7 +39,7 @@ pub trait Network: Debug + Send + Sync {
     /// Returns the wait-for graph after all events of time `at`. A knot in the graph is a deadlock.
     fn wait_for_graph(&mut self, at: Time) -> WaitForGraph;
 
-    /// Returns the counts of the followed channels at time `end`.
+    /// Returns the counters of the followed channels at time `end`.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
     /// Ends a section of the run at time `end`.
@@ -53,7 +53,7 @@ pub trait Network: Debug + Send + Sync {
     /// Returns the number of packets in the network, including packets at in-transit hosts.
     fn packets_in_flight(&self) -> usize;
 
-    /// Returns the counts of all channels from time zero until now.
+    /// Returns the counters of all channels from time zero until now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
     /// Returns the stepper of virtual-lane switches; `None` for networks without lanes.

@@ -124,7 +124,7 @@ pub enum Notice<'a> {
     },
     /// A step of the followed channels ends, before any event of this time.
     Sampled {
-        /// Counts of the followed channels up to this time.
+        /// Counters of the followed channels up to this time.
         counts: &'a [ChannelCount],
     },
     /// A search for congestion trees is due, before any event of this time.

@@ -185,9 +185,9 @@ pub enum KeptMessages {
 pub struct MeasurePlan {
     /// Message records to keep.
     pub messages: KeptMessages,
-    /// Maximum size of a sample.
+    /// Maximum number of messages in a sample.
     pub sample_size: usize,
-    /// Step width of the time series; `None`: slices serve as steps.
+    /// Step width of the time series; `None`: each time slice is a step.
     pub step: Option<Span>,
     /// Whether to record statistics for every flow.
     pub flows: bool,

@@ -12,12 +12,11 @@ use std::num::NonZeroU16;
 /// Actions of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Number of received packets per control packet sent back; 0: none are sent.
+    /// Number of received packets per control packet sent back; 0: none.
     pub control_every: u64,
     /// Payload bytes of control packets, including packets from ports 0.
     pub control_bytes: u32,
-    /// Number of host control packets read at switches per packet diverted to port 0; 0: none are
-    /// diverted.
+    /// Number of host control packets read at switches per packet diverted to port 0; 0: none.
     pub divert_every: u64,
     /// Number of received packets per lane weight change; 0: no changes.
     pub weigh_every: u64,

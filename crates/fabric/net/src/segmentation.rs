@@ -58,7 +58,7 @@ pub enum SegmentationPlan {
     None,
     /// Fixed payload in bytes, at least 1.
     Fixed(u32),
-    /// Payload bytes per switch.
+    /// Payload bytes per switch on the route.
     PerSwitch(u32),
     /// Payload bytes per switch, up to a maximum.
     PerSwitchUpTo {

@@ -74,7 +74,7 @@ pub trait Simulation: Debug + Send + Sync {
     /// Returns mutable access to the endpoints.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Returns the counts of all channels from time zero until now, including a STOP still in
+    /// Returns the counters of all channels from time zero until now, including a STOP still in
     /// effect.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 

@@ -27,7 +27,7 @@ pub enum Switching {
 }
 
 impl Switching {
-    /// Returns the bytes of a flit; 1 for networks without flits.
+    /// Returns the flit size in bytes; 1 for networks without flits.
     pub fn flit_bytes(&self) -> u32 {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => 1,

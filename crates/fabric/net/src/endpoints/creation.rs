@@ -1,4 +1,4 @@
-//! Creation of messages, and their entry into adapter queues.
+//! Creation of messages and entry into adapter queues.
 //!
 //! Most messages enter the queue of their adapter immediately. In runs with channel adapters,
 //! messages are posted first, and enter a queue when they are ready.

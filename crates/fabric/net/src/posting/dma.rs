@@ -1,8 +1,8 @@
 //! DMA engine of an adapter: copies messages one at a time.
 //!
 //! A copy is never interrupted. Classes with higher priority go first; within a priority, the order
-//! of acceptance decides. Source: Yum et al. 2002, section 3.2; the copying of whole messages is
-//! our assumption.
+//! of acceptance decides. Source: Yum et al. 2002, section 3.2; copying whole messages is our
+//! assumption.
 
 use super::DmaPlan;
 use crate::{MessageSlot, Priority};
