@@ -1,7 +1,7 @@
 //! Contention coefficient of a host: the host's estimate of the network load.
 //!
 //! ```text
-//!   C_p = time until the packet has left / serialisation time of its flits    1 if uncontended     equation 2
+//!   C_p = time until the packet has left / serialisation time of its flits    1 if uncontended   equation 2
 //!
 //!   C  := alpha C + (1 - alpha) C_p   if C_p > C      rises fast
 //!         beta  C + (1 - beta)  C_p   otherwise       falls slowly                                 figure 1
