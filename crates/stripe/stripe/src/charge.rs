@@ -5,10 +5,10 @@
 //!   charge of a channel  = packet * packets + byte * bytes, modulo 2^32, like credit limits
 //! ```
 //!
-//! A charge in bytes includes the buffer slot, so that the memory of short packets never exceeds
+//! A charge in bytes includes the buffer slot, so that short packets never occupy more memory than
 //! their charge.
 //!
-//! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
+//! Source: FCVC by Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
 //! 6.3, which count cells of equal length; counting bytes is ours.
 
 /// Packet length assumed if the scheduler sets no limit: the payload of an Ethernet frame.
@@ -28,9 +28,8 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Charge in bytes: the length plus 112 bytes. They cover a buffer slot of 64 bytes, or 80 with
-    /// the spare capacity of a buffer that grows by a quarter, and at most 31 bytes of allocator
-    /// overhead.
+    /// Charge in bytes: the length plus 112 bytes, which cover a buffer slot (64 bytes, or 80 in a
+    /// buffer that has just grown by a quarter) and up to 31 bytes of allocator overhead.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
     /// Charge in packets: 1 per packet, regardless of its length.
@@ -47,7 +46,7 @@ impl Charge {
         self.packet.wrapping_mul(packets).wrapping_add(self.byte.wrapping_mul(bytes))
     }
 
-    /// Returns the total charge without wrapping; saturates if corrupted counts are too large.
+    /// Returns the total charge, not reduced modulo 2^32; saturates if the counts are corrupted.
     pub(crate) const fn of_both(self, packets: u64, bytes: u64) -> u64 {
         let packets = packets.saturating_mul(self.packet as u64);
         packets.saturating_add(bytes.saturating_mul(self.byte as u64))

@@ -44,7 +44,7 @@ pub enum Discard {
     /// The epoch ended before the packet was delivered.
     #[error("a new epoch began")]
     Reset,
-    /// The channel is inactive, or the marker is older than the channel's deactivation.
+    /// The channel is inactive, or the marker predates the channel's deactivation.
     #[error("the channel is out")]
     ChannelOut,
     /// The message is a NACK, but the sender does not retransmit.

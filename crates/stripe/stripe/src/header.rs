@@ -102,8 +102,7 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// Returns the header of the next message datagram; `epoch` is that of the datagram's first
-    /// message.
+    /// Returns the header of the next message datagram; `epoch` is the epoch of its first message.
     pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
         let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];

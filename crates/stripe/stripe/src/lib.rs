@@ -23,14 +23,14 @@
 //! | any | any | bounded delay; both ends reset if an end requests it, restarts, or detects that the ends disagree |
 //!
 //! `tests/guarantees` has a test for each row. In guaranteed order, a restarted receiver accepts
-//! only an epoch that starts later, because packets of a running epoch may already have been
-//! delivered. A restarted sender starts with a later epoch number, for example from a clock.
+//! only an epoch that starts after the restart, because packets of a running epoch may already have
+//! been delivered. A restarted sender starts with a later epoch number, for example from a clock.
 //! Quasi-FIFO adds no bytes to a data packet; guaranteed order adds a twelve-byte [`Tag`]. Channels
 //! distinguish packets from [`Message`]s, for example by an Ethernet type, a port, or a [`Header`].
 //!
-//! `handle_*` methods take input, `poll_*` methods return output, and `now` never decreases. The
-//! caller polls until nothing is returned, after each `handle_*` and at the time from
-//! `poll_timeout`.
+//! `handle_*` methods take input, `poll_*` methods return output, and `now` never decreases. After
+//! each `handle_*` call, and at the time from `poll_timeout`, the caller polls until nothing is
+//! returned.
 //!
 //! Invariants: no I/O, no clock, no randomness; no allocation after set-up. Any input changes the
 //! state, returns an error, or is counted as a [`Discard`].
@@ -73,8 +73,7 @@ pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, Messages, WireError};
 
-/// Maximum number of packets in an option; a per-channel option may request this number for each
-/// channel.
+/// Maximum packet count in an option; for a per-channel option, the maximum for each channel.
 pub const PACKETS_MAX: usize = 1 << 20;
 
 type ChannelSet = u64;

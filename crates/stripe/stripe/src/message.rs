@@ -52,7 +52,7 @@ impl Epoch {
 /// Control message about a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Present epoch; in a reset request, the last epoch that the requesting end knows.
+    /// Present epoch; in a reset request, the last epoch known to the requesting end.
     pub epoch: Epoch,
     /// Channel index at the sender, from 0. Messages to the sender use the channel's reverse
     /// direction.
@@ -129,10 +129,10 @@ pub struct Marker {
     pub next_sequence: u32,
     /// Send time, by the sender's clock.
     pub sent_at: Instant,
-    /// Measured round-trip time of the channel; 0 if unknown, 2^32 - 1 if longer.
+    /// Measured round-trip time of the channel, saturating at 2^32 - 1; 0 if unknown.
     pub round_trip_ns: u32,
-    /// Time within which the sender deactivates the channel once it is silent; 0 for never, 2^32 -
-    /// 1 if longer.
+    /// Time within which the sender deactivates the channel if it falls silent, saturating at 2^32
+    /// - 1; 0 if never.
     pub out_after_ns: u32,
     /// Copy of [`Report::lowered`] from the last report, which identifies the credit limit in use.
     pub lowered: bool,
@@ -160,8 +160,8 @@ pub struct Nack {
     pub first: u32,
     /// Number of consecutive missing packets, at least 1.
     pub count: u16,
-    /// Remaining time that the receiver waits for copies; 2^32 - 1 if longer, or if each copy that
-    /// arrives extends the wait.
+    /// Remaining time for which the receiver awaits copies, saturating at 2^32 - 1; also 2^32 - 1
+    /// if each arriving copy extends the wait.
     pub left_ns: u32,
 }
 
@@ -183,14 +183,14 @@ pub struct Report {
     pub received_bytes: u64,
     /// Arrival time of the last packet, by the receiver's clock.
     pub received_at: Instant,
-    /// Round of the pending quantum change in the last marker; `None` without a pending change.
+    /// Round of the pending quantum change in the last marker; `None` if no change is pending.
     pub coming_from: Option<Round>,
     /// Value of `sent_at` in the last marker received.
     pub echo: Instant,
-    /// Time since the last marker arrived; 2^32 - 1 if longer.
+    /// Time since the last marker arrived, saturating at 2^32 - 1.
     pub held_ns: u32,
-    /// Time since the last accounted packet arrived; 2^32 - 1 if longer, or if that packet was
-    /// lost.
+    /// Time since the arrival of the last packet accounted for, saturating at 2^32 - 1; also
+    /// 2^32 - 1 if that packet was lost.
     pub received_ago_ns: u32,
     /// Length of the longest packet received since the last report or within the last 20 ms,
     /// whichever period is longer.

@@ -1,7 +1,7 @@
 //! Per-channel reorder buffer: UDP does not preserve order.
 //!
 //! ```text
-//!   received   17  18  21  20  18  22  marker: 22 were sent       next is 19
+//!   received   17  18  21  20  18  22  marker: 22 packets sent    next is 19
 //!   released   17  18                                             second 18: duplicate
 //!   held       20  21  22, the marker behind 21                   wait for 19
 //! ```
@@ -10,8 +10,8 @@
 //! by channel sequence number, and markers by the number of packets sent before them. Other
 //! messages are released immediately.
 //!
-//! A reset to a past or the present epoch may be late or duplicated, or its sender may have lost
-//! its state. The reset is released if no packet or marker of the present epoch arrives for 250 ms.
+//! A reset to the present or an earlier epoch may be late or duplicated, or its sender may have
+//! lost its state. It is released if no packet or marker of the present epoch arrives for 250 ms.
 //!
 //! Source: RFC 1990, section 4.1, except that losses are detected by timeout, because the channel
 //! reorders.
@@ -33,8 +33,8 @@ use window::Window;
 /// wrong.
 const LATE_IN_A_ROW_MAX: u32 = 4;
 
-/// Time after which the sender is assumed to have lost the present epoch; longer than the marker
-/// interval.
+/// Time after which the sender is assumed to have forgotten the present epoch; longer than the
+/// marker interval.
 const ODD_WAIT: Duration = Duration::from_millis(250);
 
 const MARKERS_MAX: usize = 8;
@@ -45,7 +45,7 @@ pub struct OrderOptions {
     /// Maximum time that a packet waits for earlier packets; must exceed the channel's delay
     /// variation.
     pub wait: Duration,
-    /// Size of the buffer, as a range of sequence numbers.
+    /// Buffer size: the maximum span of the sequence numbers held.
     pub packets_max: usize,
     /// Whether the wait adapts to the measured lateness: zero at first, then 1.25 times the
     /// lateness of a packet. Packets that arrive after this wait are still released, for receivers
@@ -54,7 +54,7 @@ pub struct OrderOptions {
 }
 
 impl Default for OrderOptions {
-    /// Waits up to 20 ms and holds up to 256 packets, without adaptation.
+    /// Returns limits of 20 ms and 256 packets, without adaptation.
     fn default() -> Self {
         Self { wait: Duration::from_millis(20), packets_max: 256, adapts: false }
     }
@@ -111,7 +111,7 @@ pub struct ChannelOrder<P> {
     window: Window,
     late: Option<Held<P>>,
     urgent: Option<Message>,
-    /// Message that suggests a loss of state at the sender, with the message's arrival time.
+    /// Message that suggests a loss of state at the sender, with its arrival time.
     odd: Option<(Message, Instant)>,
     discards: Discards,
 }
@@ -139,12 +139,12 @@ impl<P> ChannelOrder<P> {
         })
     }
 
-    /// Creates a reorder buffer that accepts packets from `epoch`.
+    /// Creates a reorder buffer with `epoch` as the present epoch.
     pub fn synchronised(options: OrderOptions, epoch: Epoch) -> Result<Self, OptionsError> {
         Ok(Self { epoch: Some(epoch), ..Self::new(options)? })
     }
 
-    /// Frees memory if no packet is held; called during a long pause.
+    /// Frees memory if no packet is held; meant for long pauses.
     pub fn rest(&mut self) {
         if self.held() == 0 && self.late.is_none() {
             self.ring = Vec::new();
@@ -162,7 +162,7 @@ impl<P> ChannelOrder<P> {
         self.held + usize::from(self.far.is_some())
     }
 
-    /// Returns the present wait for missing packets.
+    /// Returns the present waiting time for missing packets.
     pub const fn window(&self) -> Duration {
         self.window.span()
     }

@@ -5,14 +5,14 @@
 //! ```text
 //!   a packet on the channel      the packet is delivered next
 //!   a marker ahead of the round  the channel has lost packets and is skipped until that round
-//!   a packet elsewhere waited    the channel is skipped, without waiting while it stays silent
-//!   longer than the wait
+//!   a packet on another channel  the channel is skipped, and from then on without a wait
+//!   has waited for `wait`        while it stays silent
 //! ```
 //!
 //! A marker is processed once it reaches the head of its buffer. A late marker, for a turn that is
-//! over, cannot be caused by loss alone. It is applied: the channel is served until it has caught
-//! up, and the round never decreases. The receiver requests a reset after several late markers in a
-//! row on a channel, or after a marker too far from the round, which is ignored.
+//! over, cannot be caused by loss alone. It is still applied: the channel is served until it has
+//! caught up, and the round never decreases. The receiver requests a reset after several late
+//! markers in a row on a channel, or after a marker too far from the round, which is ignored.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
 //! of late and far markers, and epochs are ours.
@@ -249,8 +249,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         order.into_iter().chain(report).min()
     }
 
-    /// Sends a pending report early if enough packets have arrived, to share a datagram with
-    /// another message.
+    /// Makes a pending report due early if enough packets have arrived, so that it can share a
+    /// datagram with another message.
     pub fn hasten_report(&mut self, now: Instant, port: usize) {
         if let Ok(channel) = self.numbering.channel_of(port) {
             self.reports.hasten(now, channel);
@@ -500,7 +500,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting for missing packets. The paper waits forever (section 5).
+// Bounded wait for missing packets; in the paper, the wait is unbounded (section 5).
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// Skips a silent channel. The channel is assumed to have lost only packets before the next

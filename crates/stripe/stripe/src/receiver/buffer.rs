@@ -2,7 +2,7 @@
 //!
 //! Invariants: no marker is at the head, and the later of two adjacent markers replaces the earlier
 //! one: there are at most two items per packet. Memory is allocated on first use, so that idle
-//! pipes cost none.
+//! pipes use none.
 
 use std::collections::VecDeque;
 
@@ -20,8 +20,8 @@ enum Item<P> {
 /// Capacity kept for reuse, in items: more than the packets that arrive in 30 ms at 1 Gbit/s.
 const PLACES_KEPT: usize = 4_096;
 
-/// Makes room for one item. Capacity grows by a quarter, but at least by 64 items, so that it
-/// exceeds the memory charge only slightly (see [`Charge::BYTES`]).
+/// Makes room for one item. The capacity grows by a quarter, but at least by 64 items, so that the
+/// memory used exceeds the charge only slightly (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {

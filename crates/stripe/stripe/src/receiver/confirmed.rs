@@ -2,8 +2,8 @@
 //! confirm the guess.
 //!
 //! ```text
-//!   next = 7     channel 0  | 9 13 ..   shown up to 13     the scheduler guesses channel 2: empty
-//!                channel 1  | 8 10 ..   shown up to 10       7 is not buffered, all channels are past it:
+//!   next = 7     channel 0  | 9 13 ..   past 13            the scheduler guesses channel 2: empty
+//!                channel 1  | 8 10 ..   past 10              7 is not buffered, all channels are past it:
 //!                channel 2  |           marker: next is 12   7 is lost, 8 is the next
 //! ```
 //!
@@ -128,7 +128,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Starts delivery once the epoch has started on every awaited channel, or the remaining
-    /// channels have been silent for the wait.
+    /// channels have been silent for the whole wait.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());
@@ -146,8 +146,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Handles a message other than a reset, sent after `sent_packets` packets on the channel. If
-    /// the start of the epoch was missed and the count is not 0, this receiver may have delivered
-    /// those packets before a restart.
+    /// the start of the epoch was missed and the count is not 0, the epoch is abandoned: this
+    /// receiver may have delivered those packets before a restart.
     pub(super) fn see_begun(&mut self, channel: usize, sent_packets: u32) -> Result<(), Discard> {
         if self.confirmed.is_none() || self.epochs.has_begun(channel) {
             return Ok(());
@@ -290,7 +290,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// Handles a marker on arrival. Markers of a slow channel may name past sequence numbers. The
     /// receiver's state is wrong if the markers of all channels lag by more packets than all
-    /// buffers hold, or lag at all after a wait without delivery.
+    /// buffers can hold, or lag at all after a wait without delivery.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
         let packets_max = self.pool.packets_max();

@@ -4,9 +4,9 @@
 //! sender has restarted and lost its state, unless the channel has not carried a message of the
 //! present epoch yet: the reset or marker may then be older than this epoch.
 //!
-//! A receiver without an epoch that gets a marker has lost its state, or missed the start of the
-//! epoch. Accepting a reset to the marker's epoch could deliver packets again; only a later epoch
-//! is accepted.
+//! If a receiver without an epoch gets a marker, it has lost its state or missed the start of the
+//! epoch. Accepting a reset to the marker's epoch could deliver packets twice, so only a later
+//! epoch is accepted.
 //!
 //! On a slow channel, a reset to a running epoch may arrive before any marker. In guaranteed order,
 //! delivery starts only after the epoch has started on every awaited channel: with a reset, or with
@@ -38,7 +38,7 @@ pub(super) struct Epochs {
     forgotten: Option<Epoch>,
     /// Channels that have carried a message of the present epoch.
     synchronised: ChannelSet,
-    /// Channels that have carried the start of the present epoch.
+    /// Channels on which the start of the present epoch has been received.
     begun: ChannelSet,
     received: ChannelSet,
     acknowledge: ChannelSet,
@@ -126,7 +126,7 @@ impl Epochs {
         Ok(new)
     }
 
-    /// Compares a message's epoch with the present one; returns whether it is new. An earlier epoch
+    /// Enters a message's epoch if it is later; returns whether it was entered. An earlier epoch
     /// triggers a reset request; if the message may be older than the present epoch, the request
     /// names the epoch before the present one.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {

@@ -39,7 +39,7 @@ pub(super) struct Confirmed<P> {
     shown: Vec<Shown>,
     pub(super) repair: Option<Repair<P>>,
     pub(super) has_begun: bool,
-    /// Channels whose markers name long-past sequence numbers, and the number of these markers in a
+    /// Channels whose markers name long-past sequence numbers, and the number of such markers in a
     /// row.
     pub(super) astray: (ChannelSet, u32),
 }
@@ -186,8 +186,9 @@ impl<P> Confirmed<P> {
         if is_over {
             return Seen::Missed;
         }
-        // Packets lost before a first transmission have lower pipe sequence numbers than this
-        // packet. Packets lost before a copy have lower numbers than the first new packet after it.
+        // Packets lost on the channel before a first transmission have lower pipe sequence numbers
+        // than this packet. If this is a copy, lost packets have lower numbers than
+        // `next_sequence`, the next new packet when the copy was sent.
         let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
             (of.next_sequence, of.next_sequence)
         });
@@ -205,8 +206,8 @@ impl<P> Confirmed<P> {
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
     }
 
-    /// Handles a copy, whose packet is then no longer missing, even if the first transmission is
-    /// reported lost later.
+    /// Handles a copy. Its packet is no longer missing, even if the first transmission is reported
+    /// lost later.
     fn see_copy(&mut self, now: Instant, of: RepairOf) {
         let RepairOf { channel, channel_sequence, .. } = of;
         let shown = self.shown.get(usize::from(channel));
@@ -218,7 +219,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Handles a marker; returns the number of pipe sequence numbers that it lags behind `next`.
+    /// Handles a marker; returns by how many pipe sequence numbers the marker lags behind `next`.
     pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
         let shown = &mut self.shown[channel];
         (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);

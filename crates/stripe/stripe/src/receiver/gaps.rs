@@ -31,10 +31,10 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Timing of retransmission requests.
 ///
-/// The receiver waits for 2.5 round trips of the slowest channel, which may carry the copy, but for
-/// at most 1 s, and at least for `wait`. It repeats a request after 1.25 round trips of the channel
-/// that lost the packet, but after at most 0.5 s, and at least after `again`. Markers carry the
-/// round-trip times.
+/// The receiver waits for 2.5 round trips of the slowest channel, which may carry the copy, but at
+/// most 1 s and at least `wait`. It repeats a request after 1.25 round trips of the channel that
+/// lost the packet, but after at most 0.5 s and at least `again`. Markers carry the round-trip
+/// times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
     /// Minimum time to wait for a packet once its loss is proven.
@@ -44,7 +44,7 @@ pub struct RepairRequests {
 }
 
 impl Default for RepairRequests {
-    /// Waits at least 200 ms, and repeats requests after at least 50 ms.
+    /// Returns a minimum wait of 200 ms, and a minimum repetition interval of 50 ms.
     fn default() -> Self {
         let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
         Self { wait, again }
@@ -153,7 +153,7 @@ impl Gaps {
         self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
-    /// Extends the wait for missing packets of a deactivated channel; `round_trip_ns` is that of
+    /// Extends the wait for missing packets of a deactivated channel; `round_trip_ns` is the RTT of
     /// the slowest channel.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);

@@ -53,8 +53,8 @@ impl Numbering {
         (0..self.count).all(is_inverse)
     }
 
-    /// Adopts the channel number in a message, unless both numbers are already settled in this
-    /// epoch. Returns the channel, or `None` if the maps are inconsistent.
+    /// Adopts the channel number in a message, unless the port or the named channel is already
+    /// settled in this epoch. Returns the channel, or `None` if the maps are inconsistent.
     pub(super) fn adopt(
         &mut self,
         port: usize,

@@ -23,7 +23,8 @@ pub struct ReceiverOptions {
     /// Maximum distance of a marker from the present round, in rounds; a larger distance triggers a
     /// reset request.
     pub far_rounds_max: u32,
-    /// Reports between markers, required by the sender's credits and congestion windows.
+    /// Schedule of reports between markers, required by the sender's credits and congestion
+    /// windows.
     pub reports: Option<ReportPlan>,
     /// Rule for choosing channels at the sender.
     pub order: Order,
@@ -92,8 +93,8 @@ impl ReceiverOptions {
 }
 
 impl Default for ReceiverOptions {
-    /// Limits memory to 64 MiB, half a second's worth of data at 1 Gbit/s: a round trip of 300 ms
-    /// plus the default wait of 200 ms.
+    /// Returns options with a memory limit of 64 MiB, half a second's worth of data at 1 Gbit/s: a
+    /// round trip of 300 ms plus the default wait of 200 ms.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,

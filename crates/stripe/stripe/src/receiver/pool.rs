@@ -9,10 +9,10 @@
 //!
 //! A user is a channel, or the set of retransmitted copies. Half of the cap is divided among the
 //! users as exclusive reserves; the rest is shared on demand. A channel is granted twice its
-//! measured need: the charge of its packets that were delivered within a report interval plus a
-//! round trip, and of those that waited for other channels.
+//! measured need: the charge of its packets delivered within a report interval plus a round trip,
+//! and of its packets that waited for other channels.
 //!
-//! Packets beyond a grant use memory that is not granted to others, or are discarded.
+//! Packets beyond a grant use ungranted memory, or are discarded if there is none.
 //!
 //! A lowered credit limit frees its memory once the sender applies it: reports carry a bit that
 //! flips with each reduction, and markers echo the bit.
@@ -33,8 +33,8 @@ use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// Smallest reduction of a limit, as a fraction of the wanted memory (1/4): the limit must not
-/// change with every packet (ours).
+/// Smallest reduction of a limit, as a fraction of the wanted memory (1/4), so that the limit does
+/// not change with every packet (ours).
 const FALL_SHARE: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -113,9 +113,9 @@ pub(super) struct Pool {
     places: usize,
     /// Charge of undelivered packets from an epoch that has ended.
     flushed: u64,
-    /// Count of delivered packets when a packet last found no room.
+    /// Number of packets delivered when a packet last found no room.
     full_after: Option<u64>,
-    /// Count of delivered packets when the reader last found no packet; while unchanged, held
+    /// Number of packets delivered when the reader last found none; while it is unchanged, held
     /// packets wait for other channels.
     read_after: u64,
     grants: Vec<Grant>,

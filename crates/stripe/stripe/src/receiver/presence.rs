@@ -7,7 +7,7 @@
 //!       [active]  packets are buffered         [inactive]  packets are refused and counted
 //!        ^                                           |
 //!        +-------------------------------------------+
-//!          a marker of a later round: active, or soon active
+//!          a marker of a later round reports it active or soon active
 //! ```
 //!
 //! Like a marker, a Left message takes effect after the packets buffered before it.
@@ -30,8 +30,7 @@ pub(super) struct Presence {
     since: Vec<Round>,
     /// For each channel, its first active round according to the newest marker.
     in_from: Vec<Round>,
-    /// For each channel, the arrival time of the first in the current series of markers older than
-    /// the channel's deactivation.
+    /// For each channel, the time since which all its markers have predated its deactivation.
     stale_since: Vec<Option<Instant>>,
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
@@ -59,8 +58,8 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// Handles a marker. Fails if the marker is older than the channel's deactivation; the error is
-    /// the arrival time of the first marker in this series.
+    /// Handles a marker. Fails if the marker predates the channel's deactivation; the error is the
+    /// time since which all markers have done so.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,

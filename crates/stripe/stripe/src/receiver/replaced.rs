@@ -1,4 +1,4 @@
-//! Packets sent on two channels whose copies arrived first; they need no retransmission if the
+//! Packets sent on two channels and first received as copies; they need no retransmission if the
 //! first transmission is lost.
 //!
 //! Invariants: at most [`REPLACED_MAX`] increasing numbers per channel, each used once. A forgotten
@@ -34,8 +34,8 @@ impl Replaced {
         numbers.insert(place, channel_sequence);
     }
 
-    /// Removes packets whose copies have arrived from the gaps: numbers from `first` to `next`,
-    /// exclusive.
+    /// Removes from `gaps` the packets from `first` to `next`, exclusive, whose copies have
+    /// arrived.
     pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
         let numbers = &mut self.0[usize::from(channel)];
         let over = numbers.partition_point(|number| ahead(*number, next) < 0);

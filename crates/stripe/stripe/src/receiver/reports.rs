@@ -11,7 +11,7 @@
 //! with the marker as the credit check).
 //!
 //! A report is due after each marker. With a [`ReportPlan`], a report is also due after several
-//! packets or a loss, and an interval after an unreported arrival or delivery.
+//! packets or a loss, and at most an interval after an unreported arrival or delivery.
 //!
 //! Invariants: at most one report is due per channel; a report is repeated only after a change.
 
@@ -22,7 +22,7 @@ use crate::{
     ChannelSet, Charge, Instant, Marker, OptionsError, Report, first_channels, take_lowest,
 };
 
-/// Reports sent between markers.
+/// Schedule of the reports between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportPlan {
     /// Maximum delay of a report after an arrival or delivery.
@@ -30,8 +30,8 @@ pub struct ReportPlan {
 }
 
 impl Default for ReportPlan {
-    /// Reports within 5 ms: a fifth of QUIC's default maximum acknowledgement delay (RFC 9000,
-    /// section 18.2).
+    /// Returns an interval of 5 ms, a fifth of QUIC's default maximum acknowledgement delay (RFC
+    /// 9000, section 18.2).
     fn default() -> Self {
         Self { interval: Duration::from_millis(5) }
     }
@@ -97,8 +97,8 @@ impl Reports {
         self.count_numbered(now, channel, length_bytes, packets);
     }
 
-    /// Counts a packet received as the channel's `packets`-th; missing packets before it are lost.
-    /// A packet already counted as lost does not change the accounted counts.
+    /// Counts the arrival of the `packets`-th packet of the channel; missing packets before it are
+    /// lost. A packet already counted as lost does not change the accounted counts.
     #[inline]
     pub(super) fn count_numbered(
         &mut self,
@@ -138,7 +138,8 @@ impl Reports {
         }
     }
 
-    /// Schedules a report within a time limit, but not before the pause after the last report ends.
+    /// Schedules a report within a time limit, but not before the end of the pause after the last
+    /// report.
     fn report_by(&mut self, now: Instant, channel: usize, within: Duration) {
         let arrivals = &mut self.channels[channel];
         if self.plan.is_none() || arrivals.marker_at.is_none() {
@@ -150,8 +151,8 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
-    /// Makes a scheduled report due immediately if half of the `PACKETS` are unreported and half of
-    /// the pause is over.
+    /// Makes a scheduled report due immediately if at least `PACKETS / 2` packets are unreported
+    /// and half of the pause is over.
     pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
         let arrivals = &self.channels[channel];
         let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;
@@ -165,8 +166,8 @@ impl Reports {
         charge.of_all(report.accounted_packets, report.accounted_bytes)
     }
 
-    /// Returns the charges of the accounted and the received packets, and the time in ns until the
-    /// sender uses freed memory: a report interval plus a round trip.
+    /// Returns the memory charge of all packets accounted for, the charge of all packets received,
+    /// and the time in ns until the sender uses freed memory: a report interval plus a round trip.
     #[inline]
     pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
         let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
@@ -191,7 +192,7 @@ impl Reports {
         self.check_times(now);
     }
 
-    /// Handles a marker on arrival, although packets may be buffered ahead of it.
+    /// Handles a marker on arrival, even if packets are buffered ahead of it.
     pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
         let arrivals = &mut self.channels[channel];
         arrivals.is_last_lost |= arrivals.report.accounted_packets != marker.sent_packets;
