@@ -12,8 +12,9 @@
 //!   bw_shortterm, inflight_shortterm   bounds set by losses, valid until the next probe
 //! ```
 //!
-//! Source: draft-ietf-ccwg-bbr, the working group's copy of 2026 after -06. Names follow the draft,
-//! in Rust spelling; the draft's `RS`, `C` and `BBR` are [`Seen::rate`], [`Seen`] and [`Bbr`].
+//! Source: draft-ietf-ccwg-bbr, the working group's editing copy (2026, after -06). Names follow
+//! the draft, in Rust spelling; the draft's `RS`, `C` and `BBR` are [`Seen::rate`], [`Seen`] and
+//! [`Bbr`].
 //!
 //! Differences from the draft:
 //!

@@ -2,7 +2,7 @@
 
 use crate::{Bbr, BbrParameters, Cubic, FixedRate};
 
-/// Event: a packet is sent.
+/// Event: a packet was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// Present time, in nanoseconds.
@@ -42,7 +42,7 @@ impl RateSample {
     }
 }
 
-/// Event: an acknowledgement is received.
+/// Event: an acknowledgement was received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledged {
     /// Present time, in nanoseconds.
@@ -63,7 +63,7 @@ pub struct Acknowledged {
     pub least_round_trip_ns: u64,
     /// Smoothed RTT; 0 before the first sample.
     pub smoothed_round_trip_ns: u64,
-    /// Rate sample of the last packet accounted for; `None` without a packet record.
+    /// Rate sample of the last packet accounted for; `None` if the packet has no record.
     pub rate: Option<RateSample>,
 }
 

@@ -4,7 +4,7 @@
 //! acknowledgement, divided by the longer of their sending span and their arrival span. The
 //! receiver measures arrival times, so that delays on the return path have no effect.
 //!
-//! If the limit of records is reached, every second record is dropped, and from then on only every
+//! When the record limit is reached, every second record is dropped, and from then on only every
 //! second packet gets a record.
 //!
 //! Source: draft-ietf-ccwg-bbr, delivery rate samples (formerly
@@ -21,7 +21,7 @@ use crate::controller::RateSample;
 pub(crate) struct Record {
     number: u64,
     pub(crate) sent_at_ns: u64,
-    /// Send time of the packet that was the most recently delivered when this packet was sent.
+    /// Send time of the packet most recently delivered when this packet was sent.
     first_sent_at_ns: u64,
     /// Acknowledgement time of the most recently delivered packet.
     delivered_at_ns: u64,

@@ -43,8 +43,8 @@ impl Default for Hystart {
 }
 
 impl Hystart {
-    /// Handles an RTT sample. `RttThresh` is 1/8 of the previous round's minimum RTT, but at least
-    /// 4 ms and at most 16 ms.
+    /// Handles an RTT sample. `RttThresh` is 1/8 of the previous round's minimum RTT, within
+    /// `RTT_THRESH_NS`.
     pub(crate) fn timed(&mut self, round_trip_ns: u64) {
         self.current_round_min_rtt_ns = self.current_round_min_rtt_ns.min(round_trip_ns);
         self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);

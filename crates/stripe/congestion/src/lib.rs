@@ -18,7 +18,7 @@
 //! (`HyStart++`), RFC 6298 (round trips).
 //!
 //! Invariants: no clock, no I/O, no randomness except from the caller's seed; no allocation after
-//! set-up; times and bytes are integers.
+//! set-up.
 
 mod bbr;
 mod controller;

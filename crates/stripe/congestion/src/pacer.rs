@@ -1,7 +1,7 @@
 //! Packet pacing.
 //!
-//! Source: draft-ietf-ccwg-bbr, pacing: `next_departure_time`; RFC 9002, section 7.7: a bounded
-//! burst after an idle period.
+//! Source: draft-ietf-ccwg-bbr (pacing with `next_departure_time`); RFC 9002, section 7.7 (bounded
+//! bursts after idle periods).
 
 use crate::units::{carried, time_ns};
 

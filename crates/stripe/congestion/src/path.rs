@@ -30,7 +30,7 @@ const SLOWEST_NS: u64 = 1_000_000_000;
 pub struct PathPlan {
     /// Maximum packet length.
     pub longest_bytes: u64,
-    /// Burst size, as time at the pacing rate.
+    /// Burst size, expressed as time at the pacing rate.
     pub burst: Duration,
     /// Maximum number of packet records.
     pub records: usize,
@@ -335,7 +335,7 @@ impl Path {
         self.pacer.sent(now_ns, paced_bytes, self.pacing_rate_bytes_per_second);
     }
 
-    /// Handles an RTT sample from outside the acknowledgements of data packets.
+    /// Handles an RTT sample that is not derived from an acknowledgement of data packets.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
         self.ask_control();

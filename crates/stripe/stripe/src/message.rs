@@ -7,7 +7,7 @@
 //!     Left    another channel was deactivated   LeftAcknowledged
 //! ```
 //!
-//! A marker contains the complete channel state, and therefore corrects all earlier errors.
+//! Markers therefore correct all earlier errors.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the reset procedure open.
 //! Epochs, reports, and all marker fields except the packet number are ours.

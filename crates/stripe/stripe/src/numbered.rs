@@ -77,7 +77,7 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
     }
 }
 
-/// Generalised round robin with numbered packets: quanta count packets, regardless of their length.
+/// Generalised round robin whose quanta count packets, regardless of their length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketRounds<const CAPACITY: usize>(SurplusRoundRobin<CAPACITY>);
 

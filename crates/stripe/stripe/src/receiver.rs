@@ -555,7 +555,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Self-checks (audits), which detect a corrupt state that no valid sequence of events can produce.
+// Self-checks (audits), which detect states that no valid sequence of events can produce.
 //
 // Markers correct packet numbers, quanta and counts. Audits, late markers, or the sender's
 // detection of an unknown epoch reveal other faults, which cause a reset.

@@ -106,7 +106,8 @@ pub struct Transmit {
 }
 
 impl<S: Numbered> Sender<S> {
-    /// Creates a sender that first resets to `epoch`, which must be later than all former epochs.
+    /// Creates a sender that starts with a reset to `epoch`, which must be later than all former
+    /// epochs.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -218,7 +219,7 @@ impl<S: Numbered> Sender<S> {
         self.waiting = class;
     }
 
-    /// Sends a packet on the returned channel; the caller sends pending messages first.
+    /// Sends a packet on the returned channel. Messages from `poll_message` must be sent before it.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
         self.send(now, length_bytes, Class::Spread)
     }
@@ -529,8 +530,8 @@ impl<S: Numbered> Sender<S> {
         match self.resets.poll(now) {
             Some(Due::Open) => self.open(now),
             Some(Due::Resets(acknowledged)) => {
-                // Channels marked as dead also get a reset. A channel can be dead only after its
-                // time for the acknowledgement is over; an earlier mark is corrupt.
+                // Dead channels also get a reset: a channel cannot die before its time for the
+                // acknowledgement is over, so an earlier mark is corrupt.
                 self.markers.ask_only(self.presence.present() & !acknowledged);
             }
             None if self.is_open() => self.advance_open(now),
@@ -802,15 +803,15 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Limits the data rate on the wire of a channel; control messages are exempt.
+    /// Limits a channel's data rate on the wire; control messages are exempt.
     pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
         if let Some(paths) = &mut self.paths {
             paths.set_cap(channel, cap);
         }
     }
 
-    /// Sets the priority of a channel in free order; 0 is the first. Packets use a channel only if
-    /// all channels of earlier priorities have been busy for long.
+    /// Sets the priority of a channel in free order; 0 comes first. Packets use a channel only if
+    /// all channels of earlier priorities have been busy for a long time.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);
@@ -884,7 +885,7 @@ impl<S: Numbered> Sender<S> {
         is_out
     }
 
-    /// Sets whether a channel passes frames of any length, such as TCP.
+    /// Sets whether a channel passes frames of any length, as TCP does.
     pub fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         self.sizes.set_passes_all(channel, passes_all);
     }

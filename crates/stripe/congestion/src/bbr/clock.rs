@@ -84,8 +84,8 @@ impl Bbr {
     }
 }
 
-/// Takes the step that is due on all paths of a common clock after an event on path `path_index`.
-/// The step does not wait for paths that `is_in` excludes.
+/// After an event on path `path_index`, takes the step that is due on all paths of a common clock,
+/// without waiting for the paths that `is_in` excludes.
 pub fn keep_time(
     now_ns: u64,
     path_index: usize,

@@ -66,7 +66,7 @@ pub struct BbrParameters {
     pub initial_cwnd_packets: u64,
     /// Minimum window, in packets (`MinPipeCwnd`).
     pub min_pipe_cwnd_packets: u64,
-    /// Maximum `send_quantum`, as time at the pacing rate.
+    /// Maximum `send_quantum`, expressed as time at the pacing rate.
     pub send_quantum_ns: u64,
     /// Maximum `send_quantum`.
     pub send_quantum_bytes_max: u64,

@@ -49,7 +49,7 @@ impl Bbr {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
 
-    /// Returns whether the path is in ProbeRTT and was recently acknowledged.
+    /// Returns whether the path is in ProbeRTT and has recently received an acknowledgement.
     pub(crate) fn is_probing_rtt(&self, now_ns: u64) -> bool {
         let heard_by_ns = self.seen.now_ns.saturating_add(HEARD_NS);
         self.state == State::ProbeRtt && now_ns <= heard_by_ns
@@ -101,7 +101,8 @@ impl Bbr {
         }
     }
 
-    /// Enters ProbeRTT. A path that follows other paths has not set its window for the probe yet.
+    /// Enters ProbeRTT. A path that joins the ProbeRTT of other paths must first compute its
+    /// window.
     pub(super) fn enter_probe_rtt(&mut self) {
         self.save_cwnd();
         if !self.probe_rtt.min_rtt_expired {

@@ -19,8 +19,8 @@ pub(super) struct Window {
     span: Duration,
     losses: u32,
     adapts: bool,
-    /// Times when recently skipped sequence numbers were overtaken, indexed by number modulo the
-    /// length; empty unless `adapts` is set.
+    /// Times when recently skipped sequence numbers were overtaken, indexed by sequence number
+    /// modulo the vector length; empty unless `adapts` is set.
     overtaken: Vec<Option<Instant>>,
 }
 

@@ -33,8 +33,7 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 ///
 /// The receiver waits for 2.5 round trips of the slowest channel, which may carry the copy, but at
 /// most 1 s and at least `wait`. It repeats a request after 1.25 round trips of the channel that
-/// lost the packet, but after at most 0.5 s and at least `again`. Markers carry the round-trip
-/// times.
+/// lost the packet, but after at most 0.5 s and at least `again`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
     /// Minimum time to wait for a packet once its loss is proven.

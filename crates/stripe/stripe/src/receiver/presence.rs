@@ -58,8 +58,8 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// Handles a marker. Fails if the marker predates the channel's deactivation; the error is the
-    /// time since which all markers have done so.
+    /// Fails if the marker predates the channel's deactivation; the error is the time since which
+    /// all markers have done so.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,

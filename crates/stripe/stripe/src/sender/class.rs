@@ -1,12 +1,12 @@
 //! Packet classes for free order.
 
-/// Choice of the channel for a packet in free order.
+/// Packet class, which determines the choice of the channel in free order.
 ///
 /// The class does not affect the delivery order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// The packet uses the channel with the earliest expected delivery, among those of the first
-    /// priority with room.
+    /// The packet uses the channel with the earliest expected delivery, among the channels of the
+    /// first priority that has room.
     #[default]
     Spread,
     /// The packet uses the channel with the shortest minimum round-trip time. It waits for this

@@ -29,9 +29,9 @@ pub struct BbrPlan {
 }
 
 impl Default for BbrPlan {
-    /// Uses a headroom of 0.1. If the network can queue 1/13 to 1/2 of the bandwidth-delay product,
-    /// throughput is 0.946 to 0.976 of the link rate, against 0.906 to 0.940 with the draft's
-    /// headroom of 0.15.
+    /// Returns a plan with a headroom of 0.1. If the network can queue 1/13 to 1/2 of the
+    /// bandwidth-delay product, throughput is 0.946 to 0.976 of the link rate, against 0.906 to
+    /// 0.940 with the draft's headroom of 0.15.
     fn default() -> Self {
         let BbrParameters { loss_threshold, seed, .. } = BbrParameters::default();
         Self { loss_threshold, headroom: Thousandths(100), seed }
@@ -75,7 +75,7 @@ pub struct Flight {
     pub sent_bytes: u64,
     /// Bytes lost since the channel was added or moved.
     pub lost_bytes: u64,
-    /// Pacing rate; `None` without one.
+    /// Pacing rate; `None` without pacing.
     pub pacing_rate_bytes_per_second: Option<u64>,
     /// Whether the data in flight are temporarily reduced to measure the minimum round-trip time.
     pub is_probing_round_trip: bool,
@@ -110,8 +110,8 @@ pub struct SharePlan {
 }
 
 impl Default for SharePlan {
-    /// Rounds of 1 ms, like bursts with segmentation offload, and quanta up to 1 MiB, about 700
-    /// packets.
+    /// Returns a plan with rounds of 1 ms, like bursts with segmentation offload, and quanta of at
+    /// most 1 MiB, about 700 packets.
     fn default() -> Self {
         Self { round: Duration::from_millis(1), quantum_bytes_max: 1 << 20 }
     }
@@ -136,7 +136,7 @@ pub struct ControlPlan {
     pub by: Controlled,
     /// Maximum number of bytes in flight on a channel; unlimited if `None`.
     pub window_bytes_max: Option<u64>,
-    /// Burst size on a channel, as time at its pacing rate.
+    /// Burst size on a channel, expressed as time at the pacing rate.
     pub burst: Duration,
 }
 

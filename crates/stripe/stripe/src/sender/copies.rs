@@ -1,4 +1,4 @@
-//! Choice of the next packet to copy, and of the channel that delivers the copy first.
+//! Choice of the next packet to copy, and of the channel that would deliver the copy first.
 //!
 //! Copies are sent in this order: retransmissions (`repairs`), duplicates of class
 //! [`Class::Redundant`](super::Class::Redundant), and loss measurements on quarantined channels

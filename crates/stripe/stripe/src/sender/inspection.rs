@@ -5,7 +5,7 @@ use super::{Flight, Order, Reported, Sender, Sending, Sent, Size, Wait};
 use crate::{Epoch, Instant, Numbered, channels_where};
 
 impl<S: Numbered> Sender<S> {
-    /// Returns whether the receiver has acknowledged the epoch, and packets are accepted.
+    /// Returns whether the receiver has acknowledged the epoch, so that packets are accepted.
     pub const fn is_open(&self) -> bool {
         self.resets.is_open()
     }
@@ -65,7 +65,7 @@ impl<S: Numbered> Sender<S> {
         self.markers.is_at_rest(self.sending.gone())
     }
 
-    /// Returns why a channel carries no packet at present; `None` if it can.
+    /// Returns why a channel cannot carry a packet at present; `None` if it can.
     pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
         if !self.is_there(channel) {
             Some(Wait::Absent)
@@ -152,7 +152,7 @@ impl<S: Numbered> Sender<S> {
         self.sizes.padded_bytes(channel)
     }
 
-    /// Returns the expected delivery time on an active channel; `None` if unknown.
+    /// Returns the expected time from sending to delivery on an active channel; `None` if unknown.
     pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
         let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
         is_known.then(|| self.there_after(channel))

@@ -8,12 +8,13 @@
 //!
 //! Markers by time reveal a loss that no packet follows.
 //!
-//! At rest, markers carry no new information. Sixteen markers are twice the number of late markers
-//! that trigger a reset request by default. Before the next packet, a marker on every channel
-//! detects channels that died in the meantime. An unanswered marker also ends a rest.
+//! From the first doubling until the next packet, the sender is at rest: markers carry no new
+//! information. Sixteen markers are twice the number of late markers that trigger a reset request
+//! by default. Before the next packet, a marker on every channel detects channels that died in the
+//! meantime. An unanswered marker also ends a rest.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round; markers
-//! by time are ours, with growing intervals like a keep-alive.
+//! by time are ours, with growing intervals as for keep-alives.
 
 use super::options::MarkerPlan;
 use super::schedule::ROUNDS_MAX;
@@ -94,8 +95,8 @@ impl Markers {
         self.are_slow() && gone == self.idle.packets
     }
 
-    /// Counts uninformative markers; returns whether the interval grew. `was_marked` returns
-    /// whether every channel got a marker since a given time.
+    /// Counts markers without new information; returns whether the interval grew. `was_marked`
+    /// returns whether every channel has got a marker since a given time.
     pub(super) fn count_quiet(
         &mut self,
         now: Instant,

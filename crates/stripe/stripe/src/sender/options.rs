@@ -56,8 +56,8 @@ pub struct SenderOptions {
 }
 
 impl Default for SenderOptions {
-    /// Sends markers every 10 s at rest: with reports, about 4 MB a day per channel in both
-    /// directions.
+    /// Returns options with markers every 10 s at rest: with reports, about 4 MB a day per channel
+    /// in both directions together.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {

@@ -60,7 +60,7 @@ pub(super) struct Paths {
     caps: Vec<Option<RateCap>>,
     waiting: Option<Waiting>,
     shares: Option<Shares>,
-    /// End of the present round of all channels; used if quanta are constant.
+    /// End of the present common round of all channels; used only while quanta are constant.
     round_until_ns: u64,
     echoes: Vec<Option<Instant>>,
 }
@@ -274,7 +274,7 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// Records whose turn it is, and measures how long the pipe waits for this channel.
+    /// Records the channel whose turn it is, and measures how long the pipe waits for it.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);

@@ -19,7 +19,7 @@
 //! Probes are markers, padded if the channel is inactive because of its frame size (see `sizes`).
 //! Channels with a target quantum of 0 are also probed; absent channels are not.
 //!
-//! Source: ours; Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
+//! Source: ours; Adiseshu, Parulkar and Varghese 1996 instead reset with fewer channels.
 
 use super::sizes::Sizes;
 use super::{Reported, SenderOptions};
@@ -56,7 +56,7 @@ pub(super) enum Life {
 #[derive(Clone, Debug, Default)]
 struct Watch {
     life: Life,
-    /// Time of the first marker since the last report; later if the caller paused.
+    /// Time of the first marker since the last report, moved later by pauses of the caller.
     unanswered_since: Option<Instant>,
     marked_at: Option<Instant>,
     round_trip: Option<Duration>,
@@ -318,8 +318,8 @@ impl Presence {
         self.answer_by(channel, since).after(silence) <= now
     }
 
-    /// Returns whether a channel that still carries reports has recently lost all data, or all long
-    /// packets, for longer than the silence limit.
+    /// Returns whether a channel that still carries reports has recently been losing all data, or
+    /// all long packets, for longer than the silence limit.
     pub(super) fn is_losing(&self, channel: usize, now: Instant, sizes: &Sizes) -> bool {
         let lost = sizes.losing_for(channel);
         let (Some(silence), Some((span, until))) = (self.silence, lost) else { return false };

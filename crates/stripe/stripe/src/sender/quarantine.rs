@@ -13,11 +13,11 @@
 //! Since delivery is in order, each lost packet blocks all later packets until its retransmission
 //! arrives, at least one round trip later. BBR still sends two packets per round trip on a lossy
 //! channel. Example: three lines of 30, 30 and 10 Mbit/s, with half of the packets lost on the
-//! third. A CUBIC flow over all three reached only 0.86 of its rate over the first two lines, and
-//! the receiver waited for the third line 74 % of the time.
+//! third. A CUBIC flow over all three reached only 86 % of its rate over the first two lines alone,
+//! and the receiver waited for the third line 74 % of the time.
 //!
-//! A lost copy does not delay the pipe, because the packet itself uses another channel. Copies can
-//! therefore probe the lossy channel.
+//! Copies can probe the lossy channel without delay for the pipe, because the packet itself uses
+//! another channel.
 //!
 //! The thresholds:
 //!
@@ -25,10 +25,9 @@
 //!   loss, nothing at 15 %, and costs 2 % at 20 %.
 //! - Averaging window of 64 packets: at a loss of 1/5, the threshold of 1/3 is 3.8 standard
 //!   deviations away.
-//! - Exit at 1/16: with 1/10, a line with 15 % loss entered and left repeatedly, which cost 1 % of
-//!   goodput.
-//! - Rate of 1/8: with 1/32, a lossy line of 10 Mbit/s entered and left repeatedly beside a line of
-//!   20 Mbit/s and 10 ms.
+//! - Exit at 1/16: with 1/10, a line with 15 % loss entered and left quarantine repeatedly, which
+//!   cost 1 % of goodput.
+//! - Rate of 1/8: with 1/32, a lossy line of 10 Mbit/s did so beside a line of 20 Mbit/s and 10 ms.
 //!
 //! Only channels of equal priority are compared, to keep traffic off more expensive channels. A
 //! quarantined channel carries copies only of packets sent on channels of equal or later priority.
@@ -47,12 +46,11 @@ const ALL: i64 = 1 << 16;
 const HEAVY: i64 = ALL / 3;
 const LIGHT: i64 = ALL / 16;
 const PACKETS: i64 = 64;
-/// Packets received in a row that end heavy loss; at a loss of 1/3, the probability of such a run
-/// is 1 in 400,000.
+/// Number of packets received in a row that ends heavy loss; at a loss rate of 1/3, the probability
+/// of such a run is 1 in 400,000.
 const CLEAN_PACKETS: u32 = 32;
 const ROUND_TRIPS: u32 = 4;
-/// Divisor of the rate threshold: a channel enters below 1/8 of the other channels' summed rates,
-/// and leaves at 1/4.
+/// Divisor of the entry threshold for the rate; the exit threshold is twice as high.
 const SMALL_SHARE: u64 = 8;
 const ACCOUNTED_MAX: i32 = 1 << 20;
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);

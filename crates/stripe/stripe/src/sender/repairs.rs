@@ -28,8 +28,7 @@
 //!
 //! Source: ours; the paper leaves retransmission to higher layers.
 //!
-//! Invariants: bounded memory; no packet is retransmitted more than `tries_max` times, except for
-//! copies on deactivated channels.
+//! Invariants: bounded memory; at most `tries_max` counted attempts per packet.
 
 mod history;
 
@@ -53,7 +52,7 @@ pub struct RepairPlan {
 }
 
 impl Default for RepairPlan {
-    /// Remembers 4,096 packets per channel, and retransmits each at most three times.
+    /// Returns a plan with 4,096 packets per channel, and at most three retransmissions of each.
     fn default() -> Self {
         Self { packets: 4_096, tries_max: 3 }
     }
@@ -85,7 +84,7 @@ struct Sent {
     length_bytes: u32,
     tries: u8,
     queued: bool,
-    /// Whether the receiver has requested the first transmission of the packet, rather than a copy.
+    /// Whether the receiver has reported the loss of the first transmission, rather than of a copy.
     is_missed: bool,
     role: Role,
     /// Place of the original if this is a copy; otherwise, place of the last copy.
@@ -138,8 +137,8 @@ impl Repairs {
         );
     }
 
-    /// Queues the requested packets, which the receiver awaits until `until`. If a packet's last
-    /// copy is still in flight, the channel of the copy will show whether the copy is lost.
+    /// Queues the requested packets, which the receiver awaits until `until`. Packets whose last
+    /// copy is still in flight are not queued, because the copy's channel will reveal a loss.
     fn ask(
         &mut self,
         until: Instant,

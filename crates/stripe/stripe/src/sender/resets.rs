@@ -1,7 +1,7 @@
 //! Resets: both ends start a new epoch, and data waits until the receiver acknowledges the epoch.
 //!
 //! ```text
-//!                 +-- every channel acknowledged; or one, and `wait` is over --+
+//!                 +- all channels acknowledged, or one did and `wait` is over -+
 //!                 |                                                            v
 //!   start --> Resetting: Reset on every channel                               Open
 //!                 ^      that has not acknowledged, each `interval`            |
@@ -25,7 +25,7 @@ enum State {
     Open,
     Resetting {
         acknowledged: ChannelSet,
-        /// Channels whose acknowledgement is awaited: those that were alive before the reset.
+        /// Channels whose acknowledgement is awaited: the channels alive before the reset.
         awaited: ChannelSet,
         again_at: Instant,
         open_at: Instant,

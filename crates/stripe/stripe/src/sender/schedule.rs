@@ -213,8 +213,8 @@ impl<S: Numbered> Schedule<S> {
         Ok(())
     }
 
-    /// Sets the targets to match measured rates; returns whether they are new. Inactive channels
-    /// keep their targets.
+    /// Sets the targets to match measured rates; returns whether there are new targets. Inactive
+    /// channels keep their targets.
     pub(super) fn follow_shares(&mut self, now: Instant, paths: &mut Paths) -> bool {
         if self.is_changing() {
             paths.see_changes(now);
@@ -269,8 +269,8 @@ impl<S: Numbered> Schedule<S> {
         standing
     }
 
-    /// Announces changes: first for channels that stay or become active, then for channels to be
-    /// deactivated.
+    /// Announces changes: first for channels that stay or become active, then for channels that
+    /// become inactive.
     pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
         for goes in [false, true] {
             for channel in 0..self.targets.len() {
@@ -421,8 +421,8 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Deactivates a channel; returns the first round without it. Later changes of the channel are
-    /// announced for later rounds.
+    /// Deactivates a channel; returns the first round without its packets. Later changes of the
+    /// channel are announced for later rounds.
     pub(super) fn take_out(&mut self, channel: usize) -> Option<Round> {
         let round = self.round();
         let next = later(round.next(), self.reached(channel));

@@ -19,8 +19,7 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, set quanta in proportion to known
 //! rates; adaptation is ours, with the gains of BBR.
 //!
-//! Invariants: a quantum is at least the maximum packet length and at most the plan's limit;
-//! relative to the share that grows most, no share falls below a quarter in one step.
+//! Invariant: a quantum is at least the maximum packet length and at most the plan's limit.
 
 use gingham_congestion::units::{carried, percent_of, rate};
 
@@ -37,7 +36,7 @@ const NEARLY_PERCENT: u64 = 90;
 const GROWN_PERCENT: u64 = 125;
 /// Fraction of the measurement (1/4) that the pipe must spend waiting to count as held up.
 const WAITED_SHARE: u64 = 4;
-/// Maximum factor of a share's reduction in one plan, relative to the share that grows most.
+/// Maximum factor by which one plan reduces a share relative to the share that grows most.
 const LOSS_MAX: u64 = 4;
 const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Smallest relative change of a share that is applied (1/128).

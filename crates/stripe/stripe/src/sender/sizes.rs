@@ -19,8 +19,8 @@
 //! Configured sizes are probed only if all long packets are lost: the channel is then inactive
 //! until it passes a packet of that length.
 //!
-//! A size reported by the network is probed, because ICMP messages can be forged. A frame refused by
-//! the local socket (`EMSGSIZE`) counts as a lost probe, without three attempts.
+//! A size reported by the network is probed, because ICMP messages can be forged. A frame refused
+//! by the local socket (`EMSGSIZE`) counts as a failed probe after a single attempt.
 //!
 //! Channels that pass frames of any length, such as TCP, are not probed.
 //!
@@ -46,7 +46,7 @@ use search::Search;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// Whether a marker is needed to show, by its report, that only the probe was lost.
+    /// Whether to send a marker, whose report would show that only the probe was lost.
     pub(super) asks: bool,
     /// Whether the base size does not pass, so that the channel must be deactivated.
     pub(super) fails: bool,
@@ -164,8 +164,8 @@ impl Sizes {
         self.next_at = Some(now);
     }
 
-    /// Returns how long a channel has lost all packets longer than those received, and when the
-    /// last of the lost packets was sent.
+    /// Returns how long a channel has been losing all packets longer than those received, and when
+    /// the last lost packet was sent.
     pub(super) fn losing_for(&self, channel: usize) -> Option<(Duration, Instant)> {
         self.channels[channel].evidence.losing_for()
     }

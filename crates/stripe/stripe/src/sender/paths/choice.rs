@@ -135,9 +135,9 @@ mod tests {
     use super::*;
     use Class::{Fastest, Redundant, Spread};
 
-    /// The one-way delays are 5 and 20 ms. At 1 MB/s, 30 packets in flight and the next packet take
-    /// 31 ms. Minus half of the first channel's round trip of 10 ms, that channel would deliver the
-    /// packet after 26 ms.
+    /// The one-way delays are 5 and 20 ms. On the first channel, 30 packets in flight and the next
+    /// packet take 31 ms at 1 MB/s; less half of the 10 ms round trip, the packet would arrive
+    /// after 26 ms.
     #[test]
     fn packet_takes_the_channel_of_earliest_arrival() {
         let mut paths = paths(&[10, 40]);

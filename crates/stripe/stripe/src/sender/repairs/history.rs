@@ -1,7 +1,7 @@
 //! Recently sent packets of a channel, which can be retransmitted.
 //!
 //! Invariant: the ring length is a power of two, so that sequence numbers keep their slots across
-//! the wrap.
+//! the wrap at 2^32.
 
 use super::Sent;
 use crate::tag::ahead;

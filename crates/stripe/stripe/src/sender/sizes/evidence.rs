@@ -90,7 +90,7 @@ mod tests {
         Report { echo: at(echo_ms), longest_bytes, ..Report::default() }
     }
 
-    /// Sends 190 and 1,500 bytes alternately, one packet per ms, and a marker every 10 ms.
+    /// Sends packets of 190 and 1,500 bytes alternately, one per ms, and a marker every 10 ms.
     fn in_turn(evidence: &mut Evidence, from_ms: u64, until_ms: u64) {
         for now in from_ms..until_ms {
             evidence.sent(at(now), if now % 2 == 1 { 190 } else { 1_500 });
@@ -102,7 +102,8 @@ mod tests {
 
     /// Only packets of 190 bytes arrive. The report at 12 ms restarts the count; packets of 1,500
     /// bytes, sent at 12 ms, 14 ms and so on, are lost. Four of them precede the marker at 19 ms.
-    /// The next marker after its report is sent at 49 ms; 19 lost packets precede it, up to 48 ms.
+    /// After the report on this marker, the next marker is sent at 49 ms; 19 lost packets precede
+    /// it, the last at 48 ms.
     #[test]
     fn lost_long_packets_are_counted() {
         let mut evidence = Evidence::default();

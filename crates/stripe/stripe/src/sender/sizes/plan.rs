@@ -2,11 +2,11 @@ use core::time::Duration;
 
 use crate::{MESSAGE_BYTES_MAX, OptionsError};
 
-/// Size interval that ends the search: MTUs of links are multiples of four.
+/// Width of the size interval at which the search ends: link MTUs are multiples of four.
 const STEP_BYTES: u32 = 4;
 
-/// Common MTUs: Ethernet; PPPoE (RFC 2516); WireGuard (1,500 less 80); a usual setting of tunnels;
-/// the minimum of IPv6 (RFC 8200, section 5).
+/// Common MTUs: Ethernet; PPPoE (RFC 2516); WireGuard (1,500 less 80); a common tunnel setting; the
+/// IPv6 minimum (RFC 8200, section 5).
 const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 
 /// Plan of the search for the maximum frame size of each channel (RFC 8899). A frame is a packet
@@ -42,7 +42,7 @@ pub struct SizePlan {
 }
 
 impl Default for SizePlan {
-    /// Defaults of RFC 8899, section 5.1, with a maximum of 1,500 bytes.
+    /// Returns the defaults of RFC 8899, section 5.1, with a maximum of 1,500 bytes.
     fn default() -> Self {
         Self { base: 1_200, max: 1_500, headers: 0, raise: Duration::from_secs(600) }
     }

@@ -14,7 +14,7 @@ pub(super) struct Search {
     /// Smallest size known not to pass; initially above the maximum.
     pub(super) too_long_bytes: u32,
     pub(super) probe_bytes: u32,
-    /// Time stamp of the probe in flight; `None` without one.
+    /// Time stamp of the probe in flight, if any.
     pub(super) sent_at: Option<Instant>,
     pub(super) until: Instant,
     pub(super) is_passed: bool,
