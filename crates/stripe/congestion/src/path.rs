@@ -238,8 +238,8 @@ impl Path {
     }
 
     /// Returns the maximum time during which packets are assumed to arrive without an
-    /// acknowledgement: the last interval between acknowledgements, limited by the plan and by a
-    /// quarter of the minimum RTT.
+    /// acknowledgement: the last acknowledgement interval, limited by the plan and a quarter of the
+    /// minimum RTT.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)

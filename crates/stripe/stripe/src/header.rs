@@ -44,8 +44,7 @@ pub struct Header {
     pub channel: u8,
     /// Low 16 bits of the epoch number.
     pub session: u16,
-    /// Sequence number on the channel, modulo 2^32: one sequence for packets and copies, another
-    /// for message datagrams.
+    /// Sequence number on the channel, modulo 2^32; message datagrams have a separate sequence.
     pub number: u32,
 }
 

@@ -167,7 +167,7 @@ impl<P> ChannelOrder<P> {
         self.window.span()
     }
 
-    /// Handles a packet or copy. `poll` must have returned `None` since the previous call.
+    /// Handles a packet or copy. Call it only after `poll` has returned `None`.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -179,7 +179,7 @@ impl<P> ChannelOrder<P> {
         self.discards.count(taken)
     }
 
-    /// Handles a message. `poll` must have returned `None` since the previous call.
+    /// Handles a message. Call it only after `poll` has returned `None`.
     pub fn handle_message(&mut self, now: Instant, message: Message) -> Result<(), Discard> {
         let taken = self.take_message(now, message);
         self.discards.count(taken)

@@ -34,8 +34,7 @@ pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 /// Tag length of a copy, the maximum tag length.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
-/// Width in bits of the field for the distance from the lost packet to the next pipe sequence
-/// number when the copy is sent.
+/// Width of the distance field, in bits.
 const AHEAD_BITS: u32 = 26;
 const AHEAD_MAX: u32 = (1 << AHEAD_BITS) - 1;
 

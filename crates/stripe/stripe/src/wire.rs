@@ -110,7 +110,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// Compares with the check value in RFC 3720, appendix B.4, and in CRC catalogues.
+    /// The check value is from RFC 3720, appendix B.4, and CRC catalogues.
     #[test]
     fn checksum_matches_the_crc32c_check_value() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);

@@ -1,5 +1,5 @@
-//! ProbeRTT: half of the BDP in flight for 200 ms, to measure the minimum RTT; and restart from
-//! idle.
+//! ProbeRTT, which keeps half of the BDP in flight for 200 ms to measure the minimum RTT, and the
+//! restart from idle.
 //!
 //! Differences from the draft: a sample above the minimum by less than a packet's serialisation
 //! time renews the minimum, so that ProbeRTT is unnecessary if the queue empties by itself; paths
@@ -43,8 +43,8 @@ impl ProbeRtt {
 }
 
 impl Bbr {
-    /// Records whether another path is in ProbeRTT. If so, the minimum RTT stays valid for two
-    /// filter lengths, because simultaneous probes would reduce throughput twice as much.
+    /// Records whether another path is in ProbeRTT, because simultaneous probes would reduce
+    /// throughput twice as much.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }

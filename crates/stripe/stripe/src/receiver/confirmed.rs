@@ -171,7 +171,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Returns the channel with packet `next` at its head, and discards earlier packets. Not
-    /// inlined, because only the first packet of a run needs it.
+    /// inlined: only the first packet of a run needs it.
     #[inline(never)]
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {

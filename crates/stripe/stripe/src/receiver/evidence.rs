@@ -186,9 +186,8 @@ impl<P> Confirmed<P> {
         if is_over {
             return Seen::Missed;
         }
-        // Packets lost on the channel before a first transmission have lower pipe sequence numbers
-        // than this packet. If this is a copy, lost packets have lower numbers than
-        // `next_sequence`, the next new packet when the copy was sent.
+        // Packets lost before a first transmission precede it in pipe order; packets lost before a
+        // copy precede `next_sequence`, the next new packet when the copy was sent.
         let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
             (of.next_sequence, of.next_sequence)
         });

@@ -53,7 +53,7 @@ struct Need {
     since: Instant,
     /// Charge of packets delivered up to `since`, modulo 2^32.
     given: u32,
-    /// Maximum charge of packets waiting for earlier packets in the present span.
+    /// Maximum charge, during the present span, of packets that wait for earlier packets.
     waited: u64,
     last: u64,
 }

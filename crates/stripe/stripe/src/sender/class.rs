@@ -1,8 +1,7 @@
 //! Packet classes for free order.
 
-/// Packet class, which determines the choice of the channel in free order.
-///
-/// The class does not affect the delivery order.
+/// Packet class, which determines the choice of the channel in free order, but not the delivery
+/// order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
     /// The packet uses the channel with the earliest expected delivery, among the channels of the

@@ -57,7 +57,7 @@ pub struct SenderOptions {
 
 impl Default for SenderOptions {
     /// Returns options with markers every 10 s at rest: with reports, about 4 MB a day per channel
-    /// in both directions together.
+    /// in both directions.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {

@@ -300,8 +300,8 @@ impl<S: Numbered> Schedule<S> {
         at.markers.ask(1 << channel);
     }
 
-    /// Returns how many rounds ahead to announce a change. For an inactive channel, the response
-    /// time limits the number, because other channels carry its load.
+    /// Returns how many rounds ahead to announce a change. For an inactive channel, the rounds in 1.5
+    /// response times suffice, because other channels carry its load.
     fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
         if self.is_in(channel) {
             return self.ahead_rounds;
@@ -405,8 +405,7 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Completes changes that have taken effect; called after a packet was charged to the
-    /// scheduler.
+    /// Completes changes that have taken effect.
     pub(super) fn follow_changes(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let holds = self.standing(channel).coming.is_none();
         if self.agreed & 1 << channel != 0 && holds {
