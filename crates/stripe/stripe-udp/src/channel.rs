@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!            the interface, its address or its route is gone
-//!   [open] ---------------------------------------------------> [gone]   retried with the next send,
-//!      ^                                                          |      which is a probe, at most
-//!      +----------------------------------------------------------+      once per [`AGAIN`]
+//!   [open] ---------------------------------------------------> [gone]
+//!      ^                                                          |
+//!      +----------------------------------------------------------+
+//!            the next probe, at most every 100 ms, reopens it
 //! ```
 
 use std::io;
@@ -279,9 +280,9 @@ impl Channel {
         false
     }
 
-    /// Also sends `datagram` to the announced address if the other end was last seen at another
-    /// address. Replayed packets thus divert a channel only until a newer packet arrives. Returns
-    /// whether the channel has just lost its link.
+    /// Sends `datagram` to the announced address if the other end was last seen elsewhere, so that
+    /// replayed packets divert a channel only until a newer packet arrives. Returns whether the
+    /// channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (announced, current) = (self.announced, self.link.remote());
         let elsewhere = announced
@@ -299,8 +300,8 @@ impl Channel {
         self.counts.moved += 1;
     }
 
-    /// Takes a batch from the inbox. Returns its number of datagrams, at least 1, and the batch
-    /// itself if it is from the other end or `from_anywhere` is set.
+    /// Takes a batch from the inbox. Returns the number of its datagrams, at least 1, and the batch
+    /// if it is from the other end or `from_anywhere` is set.
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();

@@ -45,8 +45,8 @@ impl Moment {
         }
     }
 
-    /// Converts a kernel timestamp to an arrival time, which is not before `empty_at`, when the
-    /// socket was last empty.
+    /// Converts a kernel timestamp to an arrival time, no earlier than `empty_at`, when the socket
+    /// was last empty.
     pub(crate) fn of_stamp(&self, stamp: Option<Duration>, empty_at: Instant) -> Instant {
         let age = stamp.map_or(Duration::ZERO, |stamp| self.realtime.saturating_sub(stamp));
         let at = self.now.nanoseconds().saturating_sub(nanoseconds(age));

@@ -47,7 +47,7 @@ pub struct EndPlan {
     pub buffers: BufferPlan,
     /// Minimum time between two wake-ups.
     pub granule: Duration,
-    /// Keys for encryption over UDP and TCP; `None` sends in clear.
+    /// Keys for encryption over UDP and TCP; `None` disables encryption.
     pub peer: Option<PeerPlan>,
     /// Maximum number of channels, equal at both ends. Default: the initial number.
     pub channels_max: Option<usize>,
@@ -346,8 +346,7 @@ impl End {
         self.striping.sender().flight(channel)
     }
 
-    /// Returns the round-trip time without queueing of the active channel with the longest such
-    /// time.
+    /// Returns the longest unloaded round-trip time of the active channels.
     pub fn round_trip_least(&self) -> Option<Duration> {
         self.striping.sender().round_trip_least()
     }
@@ -500,7 +499,7 @@ impl End {
         }
     }
 
-    /// Forgets the measurements of a rerouted path, and sends on it immediately.
+    /// Forgets the measurements of a channel whose path has changed, and probes it immediately.
     pub fn forget_path(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.move_channel(id)?;

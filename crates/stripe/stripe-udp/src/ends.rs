@@ -1,9 +1,9 @@
 //! Many pipes in one process, on shared ports, as in a server.
 //!
 //! ```text
-//!   port 0 ══► batches, in the    ┌─ initiation: Noise identifies the sender
-//!   port 1 ══► order of time ─────┼─ from a known address of a peer: to its end    ──► ends
-//!                                 └─ from elsewhere: tried with keys, rate limited
+//!   port 0 ══► batches, in        ┌─ initiation: Noise identifies the sender
+//!   port 1 ══► time order ────────┼─ from a known address of a peer: to its end    ──► ends
+//!                                 └─ from an unknown address: keys are tried, rate limited
 //!
 //!   turn: receive ──► active ends ──► transmit, a quantum each, round robin ──► wait
 //! ```

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `EMSGSIZE` | above the interface's MTU | the protocol is notified and shrinks the channel |
 //! | `EAGAIN`, `ENOBUFS` | a local queue is full | counted as a network loss, so the congestion controller reacts |
-//! | `ENOTCONN`, or an invalid length in the stream | the connection is over | as in the next row |
+//! | `ENOTCONN`, or an invalid length in the stream | the connection has ended | as in the next row |
 //! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel is taken out of use, and its socket is reopened for the next probe |
 //! | all others: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | refused in transit | counted; prolonged silence takes the channel out of use |
 
@@ -68,7 +68,7 @@ pub enum OpenError {
 /// Error of adding or moving a channel.
 #[derive(Debug, thiserror::Error)]
 pub enum SlotError {
-    /// Invalid channel id: out of range, in use, or free.
+    /// Invalid channel id: out of range, already in use, or not in use.
     #[error(transparent)]
     Channel(#[from] ChannelError),
     /// Channel of a different kind than the other channels.

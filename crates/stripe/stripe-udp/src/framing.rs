@@ -1,10 +1,10 @@
-//! Datagrams: a clear header and a body, which is encrypted if there is a key.
+//! Datagrams: a cleartext header and a body, which is encrypted if there is a key.
 //!
 //! ```text
-//!   | header, 8 bytes: data     | sequence 4       | packet  | check 16 |
-//!   | header, 8 bytes: copy     | sequence 4, of 8 | packet  | check 16 |
-//!   | header, 8 bytes: messages | message | message | padding | check 16 |
-//!   |<------- in clear -------->|<------------- sealed ------------->|
+//!   | header, 8 bytes: data     | sequence 4 | packet                 | check 16 |
+//!   | header, 8 bytes: copy     | sequence 4 | lost packet 8 | packet | check 16 |
+//!   | header, 8 bytes: messages | message    | message | padding      | check 16 |
+//!   |<------ cleartext -------->|<------------------- sealed ------------------->|
 //! ```
 //!
 //! `check` exists only with a key (`gingham_stripe_crypt`). Operation without a key is for isolated
@@ -17,14 +17,14 @@ use gingham_stripe::{
 };
 use gingham_stripe_crypt::{Discard, Peer};
 
-/// Maximum overhead in bytes: for a retransmission, with a key.
+/// Maximum overhead in bytes, reached by an encrypted retransmission.
 pub const OVERHEAD_BYTES_MAX: usize = TAG_BYTES_MAX + Peer::CHECK_BYTES;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Frame<'a> {
     /// A tagged packet; the tag marks retransmissions.
     Data(Tag, &'a [u8]),
-    /// An untagged packet, and the length charged for it.
+    /// An untagged packet, and the length charged to its channel.
     Packet { length_bytes: usize, packet: &'a [u8] },
     /// One or more messages, and the channel named by the datagram, if any.
     Messages(Option<usize>, Messages<'a>),
@@ -72,8 +72,8 @@ impl Framing {
         tag.length() + packet_bytes + self.check_bytes()
     }
 
-    /// Returns the length of a datagram of messages, padded to the length of a tagged packet of
-    /// `bytes_min` bytes, so that a path with a smaller MTU drops both.
+    /// Returns the length of a datagram of messages, padded like a tagged packet of `bytes_min`
+    /// bytes, so that a path that drops the packet also drops the datagram.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }

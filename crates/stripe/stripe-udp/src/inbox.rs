@@ -1,9 +1,11 @@
 //! Received batches with kernel timestamps.
 //!
 //! ```text
-//!   batch 0  | datagram | datagram | dat. |   at 17.2 ms     datagrams coalesced by the kernel
-//!   batch 1  | datagram |                     at 17.5 ms     have one timestamp
+//!   batch 0  | datagram | datagram | dat. |   at 17.2 ms
+//!   batch 1  | datagram |                     at 17.5 ms
 //! ```
+//!
+//! Datagrams coalesced by the kernel share a timestamp.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! Link of a channel: the boundary between the protocol and sockets.
 //!
-//! Invariants: a batch is from the channel's other end, or marked as foreign; a link accepts runs
-//! in order and completely, or returns the accepted part.
+//! Invariants: a batch is from the channel's other end, or marked as foreign; a link accepts the
+//! datagrams of a run in order, and returns the number accepted.
 
 use std::io;
 use std::net::SocketAddr;

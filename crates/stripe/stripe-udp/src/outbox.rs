@@ -12,10 +12,11 @@ use gingham_stripe::Instant;
 
 use crate::run::Run;
 
-/// Maximum number of queued runs; without transmission, messages fill them in more than a second.
+/// Maximum number of queued runs; while the link is blocked, messages take more than a second to
+/// fill the queue.
 const RUNS_MAX: usize = 256;
 
-/// Time without progress before a run is dropped; the sender has then repeated its contents.
+/// Time without progress before a run is dropped; by then, the sender has repeated its contents.
 const WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]

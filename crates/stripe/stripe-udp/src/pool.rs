@@ -1,6 +1,6 @@
 //! Recycled packet buffers, which return to the pool when dropped.
 //!
-//! The buffer length is the packet length, rounded up to [`STEP_BYTES`], so that short packets take
+//! The buffer length is the packet length, rounded up to [`STEP_BYTES`], so that short packets use
 //! little of the memory limits (`gingham_stripe::Charge`).
 //!
 //! Invariant: a buffer is only allocated if no free buffer has the required length.

@@ -1,4 +1,5 @@
-//! Datagrams sent on a channel in one call: all of one length, except that the last may be shorter.
+//! Datagrams sent on a channel in one call. They have equal lengths, except that the last datagram
+//! may be shorter.
 
 use crate::link::Payload;
 

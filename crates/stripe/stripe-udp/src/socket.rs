@@ -104,7 +104,7 @@ pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>)
     mark.map_or(Ok(()), |mark| socket.set_mark(mark))
 }
 
-/// Parameters of the socket buffer sizes.
+/// Parameters that determine the socket buffer sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
     /// Maximum data rate in bytes per second.
@@ -138,12 +138,12 @@ pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
 pub(crate) const SOON: Duration = Duration::from_millis(10);
 
-/// Behaviour while no socket is available.
+/// Behaviour of a socket supplier while no socket is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
     /// Blocks, for a channel that is added or moved.
     Waits,
-    /// Returns `WouldBlock`; another request follows after `SOON`.
+    /// Returns `WouldBlock`; the caller retries after `SOON`.
     Asks,
 }
 

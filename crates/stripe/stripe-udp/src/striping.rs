@@ -223,7 +223,7 @@ impl Striping {
         one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
     }
 
-    /// Hastens the reports of similar channels, so that they are sent together.
+    /// Hastens the reports of channels similar to `channel`, so that all are sent together.
     pub(crate) fn report_along(&mut self, channel: usize) {
         for other in 0..self.ordering.channels() {
             if other != channel && self.are_alike(channel, other) {
@@ -418,7 +418,8 @@ mod tests {
         assert!(swapped(&plan.repaired()).into_iter().eq(0..40));
     }
 
-    /// For 8 channels, 4,096 packets of 1,500 bytes each are 49 MB; for 64 channels, 393 MB.
+    /// The buffer holds 4,096 packets of 1,500 bytes per channel: 49 MB for 8 channels. For 64
+    /// channels, it would take 393 MB.
     #[test]
     fn retransmission_buffer_is_bounded() {
         assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);

@@ -1,7 +1,7 @@
 //! A channel over TCP: datagrams as over UDP, each preceded by its length.
 //!
 //! ```text
-//!   | length 2 | datagram | length 2 | datagram | ...      length: big-endian, 1 to the longest
+//!   | length 2 | datagram | length 2 | datagram | ...      length: big-endian, from 1 to the maximum
 //!
 //!   [closed] -- backoff expired -------> [connecting] -- writable, no error ---> [open]
 //!      ^   <-- error, or timeout ----------|                                     |  ^

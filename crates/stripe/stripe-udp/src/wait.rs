@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The pause reduces wake-ups and system calls, and does not affect kernel timestamps. If nothing
-//! arrived during the previous pause, the next pause follows the input instead, which saves a
+//! arrived during the previous pause, the process waits for input before it pauses, which saves a
 //! sleep for each datagram of a slow channel.
 
 use std::io;

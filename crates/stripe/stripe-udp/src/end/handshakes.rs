@@ -1,4 +1,4 @@
-//! Handshakes and sessions of an end, and channels that follow the other end's address.
+//! Handshakes and sessions of an end, and tracking of the other end's addresses.
 
 use std::net::SocketAddr;
 
@@ -106,7 +106,8 @@ pub(super) fn take(
             let keys = peer.counts().keys;
             let sender = Sender { address: from, is_known: remote == Some(from) };
             let reply = answer(peer, at, sender, datagram, (striping, sessions));
-            // A message that creates keys is a response, so its sender received our latest message.
+            // A message that creates keys is a response, so its sender has received our latest
+            // message.
             if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
                 taken.moved_to = Some(from);
             }

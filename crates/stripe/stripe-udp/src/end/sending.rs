@@ -63,8 +63,7 @@ impl End {
                     self.striping.report_along(channel);
                     self.messages.leave_open(channel, message);
                 }
-                // A probe is sent alone, so that no other message is lost with it if it is too
-                // long.
+                // A probe is sent alone: if it is too long, no other message is lost with it.
                 _ if bytes_min > 0 => {
                     self.send_bundle(channel, 0);
                     self.messages.push(channel, message);
@@ -128,7 +127,8 @@ impl End {
     }
 
     fn send_run(&mut self, source: &mut impl Source) -> bool {
-        // A channel is only requested for a packet, because the request ends an idle period.
+        // A channel is requested only if a packet is ready, because the request ends an idle
+        // period.
         let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);

@@ -10,7 +10,7 @@ use crate::end::Origin;
 use crate::port::plain;
 
 /// Maximum number of former addresses and handshake sources per end, in addition to its channels'
-/// addresses. Datagrams from forgotten addresses are identified by keys.
+/// addresses. Datagrams from forgotten addresses are identified by their keys.
 const SPARE_MAX: usize = 8;
 
 type Place = (u64, SocketAddr);
@@ -18,7 +18,8 @@ type Place = (u64, SocketAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) end: usize,
-    /// Whether the last datagram was not from the owner; a NAT may have reassigned the address.
+    /// Whether the owner did not send the last datagram from the address; a NAT may have reassigned
+    /// it.
     pub(super) is_doubtful: bool,
 }
 

@@ -24,7 +24,7 @@ use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
-/// Maximum rate of trial decryptions; at 1 to 2 us per 1,400 bytes, they use 2 % of a core.
+/// Maximum rate of trial decryptions; at 1 to 2 us per 1,400 bytes, they use 1 to 2 % of a core.
 const TRIALS_PER_SECOND: u64 = 10_000;
 /// Maximum burst of trials, enough to find a moved end among a thousand ends.
 const TRIALS_AT_ONCE: u64 = 1_024;
@@ -37,7 +37,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Counters of datagrams from unknown addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnauthenticatedCounts {
-    /// Datagrams of moved peers, identified by keys.
+    /// Datagrams from peers at new addresses, identified by their keys.
     pub found: u64,
     /// Datagrams not examined because of the rate limit.
     pub untried: u64,
@@ -105,7 +105,7 @@ impl Unauthenticated {
         let Some((number, end)) = named(ends, owner.end) else {
             return self.take_stray(origin, datagram, ends);
         };
-        // Opening the datagram would destroy it for other ends.
+        // Decryption in place would make the datagram unusable for other ends.
         let its = if owner.is_doubtful {
             self.scratch.clear();
             self.scratch.extend_from_slice(datagram);

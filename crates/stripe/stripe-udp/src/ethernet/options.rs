@@ -14,7 +14,7 @@ const PACKET_IGNORE_OUTGOING: c_int = 23;
 pub(super) struct SegmentHeader;
 setsockopt_impl!(SegmentHeader, SOL_PACKET, PACKET_VNET_HDR, bool, SetBool);
 
-/// `PACKET_IGNORE_OUTGOING`: no reception of frames that this machine sends.
+/// `PACKET_IGNORE_OUTGOING`: suppresses reception of frames that this machine sends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IgnoreOutgoing;
 setsockopt_impl!(IgnoreOutgoing, SOL_PACKET, PACKET_IGNORE_OUTGOING, bool, SetBool);

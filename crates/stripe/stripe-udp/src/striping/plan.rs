@@ -26,8 +26,7 @@ pub struct StripingPlan {
     pub sender: SenderOptions,
     /// Receiver options.
     pub receiver: ReceiverOptions,
-    /// Options of the reorder buffers for tagged packets; without them, an overtaken datagram is
-    /// lost.
+    /// Reorder buffers for tagged packets; if `None`, late packets are lost.
     pub restore: Option<OrderOptions>,
 }
 

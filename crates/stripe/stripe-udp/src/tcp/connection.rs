@@ -13,7 +13,7 @@ use super::frames::{Reading, Writing};
 use crate::run::Run;
 
 /// Maximum unsent bytes in TCP's queue: 1 ms at 130 Mbit/s, 13 ms at 10 Mbit/s. The kernel accepts
-/// more data when half of them are sent.
+/// more data once half of them are sent.
 const UNSENT_BYTES: u32 = 16_384;
 /// Time without acknowledgement before closing: longer than any round-trip time with queueing, but
 /// shorter than TCP's retransmission interval after an outage of some seconds.

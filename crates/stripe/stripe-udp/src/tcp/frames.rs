@@ -107,8 +107,8 @@ impl Writing {
         }
     }
 
-    /// Sends datagrams from index `from` on. Returns how many were started, at least one; the last
-    /// may be incomplete.
+    /// Sends datagrams from index `from` on. Returns the number of datagrams started, at least one;
+    /// the last may be incomplete.
     pub(super) fn send(
         &mut self,
         sink: &mut impl Write,

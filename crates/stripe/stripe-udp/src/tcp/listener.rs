@@ -17,14 +17,14 @@ use super::{TcpEnd, TcpPlan};
 use crate::acceptor::Acceptor;
 use crate::socket::{Opener, Opening};
 
-/// Maximum number of candidates. Beyond it, the oldest candidate of the network with the most
+/// Maximum number of candidates. Above it, the oldest candidate of the network with the most
 /// candidates is closed. Displacing a genuine peer thus takes 64 connections from 64 networks
 /// within the peer's round-trip time.
 const CANDIDATES_MAX: usize = 64;
-/// Time limit for authentication: several times the second within which the other end sends a
-/// datagram, plus a handshake.
+/// Time limit for authentication: several times the maximum send interval of 1 s, plus the duration
+/// of a handshake.
 const WAIT: Duration = Duration::from_secs(10);
-/// Maximum datagrams per candidate: three of a handshake, those of earlier attempts, and datagrams
+/// Maximum datagrams per candidate: three for a handshake, those of earlier attempts, and datagrams
 /// that cannot be authenticated, for example because their key was forgotten.
 const DATAGRAMS_MAX: usize = 64;
 /// Interval between checks that the interface exists; a connecting end retries within 5 s.
