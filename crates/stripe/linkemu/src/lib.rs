@@ -12,8 +12,9 @@
 //!
 //! The model is our own, except for the burst loss of Gilbert (1960) and Elliott (1963). Rules:
 //!
-//! - **Impairments are independent.** A packet that is lost, damaged, held back or cut off still
-//!   occupies the queue and the wire, so that the arrival times of other packets do not change.
+//! - **Impairments are independent.** A packet that is lost, damaged, held back or hit by an
+//!   outage still occupies the queue and the wire, so that the arrival times of other packets do
+//!   not change.
 //! - **Jitter is added after the rate limit.** At most `rate x (t + jitter)` bytes, plus one
 //!   packet, arrive within any span `t`.
 //!

@@ -16,7 +16,7 @@ const BUCKETS: usize = 256;
 /// Initiation limit per network: fifty peers behind one address can each start a handshake every
 /// second.
 const OF_A_NETWORK: Rate = Rate { per_second: 50, at_once: 16 };
-/// Initiation limit for all networks together: at 0.2 ms each, they use a tenth of a core.
+/// Initiation limit for all networks together; at 0.2 ms each, initiations use a tenth of a core.
 const OF_ALL: Rate = Rate { per_second: 500, at_once: 128 };
 const SECOND_NS: u64 = 1_000_000_000;
 

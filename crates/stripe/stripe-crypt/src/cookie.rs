@@ -1,5 +1,5 @@
-//! Cookies: proofs that a sender receives at its address and is present, before the responder
-//! spends a Diffie-Hellman computation or a key slot on its initiation.
+//! Cookies: proofs that a sender is present and receives datagrams at its address, before the
+//! responder spends a Diffie-Hellman computation or a key slot on its initiation.
 //!
 //! ```text
 //!   mac1   = MAC(H("mac1", public key of the receiver), message)    sender knows the receiver's key
@@ -60,7 +60,7 @@ impl PublicMacs {
         Self { mac1: key(b"gingham mac1"), cookie: key(b"gingham cookie") }
     }
 
-    /// Computes mac1 over `message` and `also`; it proves that the sender knows this public key.
+    /// Computes mac1 over `message` and `also`, which proves that the sender knows this public key.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         mac(&self.mac1, &[message, also])
     }
@@ -183,7 +183,7 @@ impl Cookies {
         Cookie { stamp, key: mac(&self.secret, &[&stamp, address]) }
     }
 
-    /// Maps a network to one of 256 buckets, unpredictably for a sender.
+    /// Maps a network to one of 256 buckets, which senders cannot predict.
     pub(crate) fn bucket(&self, network: &[u8]) -> usize {
         mac(&self.secret, &[b"bucket", network])[0].into()
     }

@@ -19,7 +19,7 @@ pub enum Discard {
     BadMac,
     /// Initiation from a different peer.
     OtherPeer,
-    /// Handshake for a different public key of ours, or with a different preshared key.
+    /// Handshake for a public key other than ours, or with a different preshared key.
     OtherSecret,
     /// Handshake above the rate limit, or without random bytes from the operating system.
     Busy,

@@ -27,7 +27,7 @@ pub enum BadKey {
     Written(PublicKey),
 }
 
-/// The operating system supplied no random bytes.
+/// Failure of the operating system to supply random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the operating system provides no random bytes")]
 pub struct NoRandomness;

@@ -61,7 +61,7 @@ pub struct Peer {
     answered_at: Option<Instant>,
     tries: u32,
     again_at: Instant,
-    /// Send time of the first datagram without a reply.
+    /// Send time of the first unanswered datagram.
     silent_since: Option<Instant>,
     outgoing: Outgoing,
     sent: Outgoing,

@@ -25,8 +25,8 @@ pub struct Responder {
     budget: Budget,
 }
 
-/// Initiation whose sender has its private key and received a cookie at its address. The
-/// [`Peer`](crate::Peer) checks that the key is the peer's.
+/// Initiation from a sender that holds the private key of its public key and received a cookie at
+/// its address. The [`Peer`](crate::Peer) checks that the public key is the peer's.
 #[derive(Debug)]
 pub struct Initiation {
     pub(crate) state: HandshakeState,

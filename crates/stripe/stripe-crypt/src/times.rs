@@ -48,7 +48,7 @@ impl Times {
     }
 
     /// Returns the maximum age of a pair for opening datagrams. The peer may have created its pair
-    /// a round trip later, and seals with it until it is `reject` old.
+    /// a round trip later, and seals with it up to the age of `reject`.
     pub(crate) fn open(&self) -> Duration {
         self.reject + self.retry_max
     }

@@ -5,8 +5,8 @@
 //!                   +-------+-------+-------+-------+
 //!   initiation, 166 |v|0|3| |   2   |     zero      | Noise e 32, s 48, payload 26 | mac1 16 | proof 40 |
 //!   response, 78    |v|1|3| |   2   |     zero      | Noise e 32, payload 26 | mac1 16 |
-//!   cookie, 68      |v|2|3| |   2   |     zero      | nonce 24 | stamp 8, cookie 16, sealed 40 |
-//!   confirm, 24     |v|3|3| |   2   | index |  zero and four more  | check 16 |
+//!   cookie, 68      |v|2|3| |   2   |     zero      | nonce 24 | stamp 8 and cookie 16, sealed to 40 |
+//!   confirm, 24     |v|3|3| |   2   | index | zero  | zero 4 | check 16 |
 //!                   +-------+-------+-------+-------+
 //!   others          |v|i|k| |  as in the striping protocol: k is 0, 1 or 2, i the index
 //! ```

@@ -2,7 +2,7 @@
 //! packet from the interface is sent to the peer with the longest matching prefix.
 //!
 //! ```text
-//!   10.90.0.0/24 ── peer 0      a packet to 10.90.0.7 goes to peer 1, to 10.90.0.8 to peer 0;
+//!   10.90.0.0/24 ── peer 0      packets to 10.90.0.7 go to peer 1, those to 10.90.0.8 to peer 0;
 //!   10.90.0.7/32 ── peer 1      a packet from peer 0 with source 10.90.0.7 is dropped
 //! ```
 //!

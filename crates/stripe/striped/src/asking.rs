@@ -3,7 +3,7 @@
 //! ```text
 //!   socket lost ──► queued ──► outstanding, one at a time ──► received ──► used at the next attempt
 //!                     ▲                                                       |
-//!                     +──────── an error is reported once, then retried ◄─────+
+//!                     +────── a failed request is reported and repeated ◄─────+
 //! ```
 //!
 //! Before the first packet, and while a configuration is applied, the process waits for replies,

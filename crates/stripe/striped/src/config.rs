@@ -15,7 +15,7 @@
 //! remote = "198.51.100.1:7000"
 //!
 //! [[channel]]
-//! interface = "wwan0"                   # any address of wwan0, with the remote port
+//! interface = "wwan0"                   # any address of wwan0, and the port of `remote`
 //! remote = "198.51.100.1:7001"
 //!
 //! [[channel]]

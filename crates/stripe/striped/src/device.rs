@@ -15,8 +15,8 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTI
 use crate::config::Config;
 
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
-/// Longest packet read in bytes, as on many jumbo-frame networks. Packets above the MTU are read so
-/// that an ICMP error can be returned.
+/// Longest packet read, in bytes: the MTU of many jumbo-frame networks. Packets above the MTU of
+/// the interface are read so that an ICMP error can be returned.
 const READ_BYTES: usize = 9_216;
 /// Length of the kernel's queue: about 20 ms at 1 Gbit/s and 1,400 bytes. Longer backlogs belong in
 /// our per-flow queues.
@@ -29,7 +29,7 @@ pub(crate) struct Tun {
     sizes: Vec<usize>,
     gro: GROTable,
     outgoing: Outgoing,
-    /// Whether packets stay unsplit, each after the kernel's virtio header.
+    /// Whether packets stay unsplit, each preceded by the kernel's virtio header.
     is_whole: bool,
     pub(crate) refused: u64,
 }

@@ -163,7 +163,7 @@ fn check_use(source: &Source<Config>, name: &str, interface: &Interface) -> Resu
         let user = match interface.used(one) {
             Ok(Some(EtherTypeUse::Kernel)) => "the kernel",
             Ok(Some(EtherTypeUse::Socket)) => "another program",
-            // The kernel may not report the use of EtherTypes.
+            // The kernel may be unable to report EtherType use.
             Ok(None) | Err(_) => continue,
         };
         let message = format!(

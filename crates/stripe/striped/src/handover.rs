@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   0123...ef      preshared key of peer[0]
-//!   -              peer[1] has none
+//!   -              no preshared key for peer[1]
 //!                  an empty line
 //!   name = ...     the configuration file
 //! ```

@@ -14,8 +14,9 @@
 //! ```
 //!
 //! Invariants: each process is single-threaded; no payload leaves unencrypted unless
-//! `allow-plaintext` is set; packets of a flow leave the far interface in their order at this
-//! interface; the tunnel process, which parses packets, cannot change the system (`sandbox`).
+//! `allow-plaintext` is set; packets of a flow leave the far interface in the order of their
+//! arrival at this interface; the tunnel process, which parses packets, cannot change the system
+//! (`sandbox`).
 #![cfg(target_os = "linux")]
 
 mod allowed;

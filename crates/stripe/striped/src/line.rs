@@ -113,7 +113,7 @@ impl HalfLine {
     }
 }
 
-/// Creates a socket pair whose ends child processes only inherit if passed explicitly.
+/// Creates a socket pair. Child processes inherit an end only if it is passed explicitly.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }

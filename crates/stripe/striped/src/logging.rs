@@ -105,8 +105,8 @@ pub(crate) fn set_level(level: LogLevel) {
 }
 
 const BURST: u32 = 10;
-/// Token interval. A flood thus causes 8,640 lines a day, one or two megabytes; a link that flaps
-/// once a minute is still logged completely.
+/// Interval between tokens. A flood thus causes 8,640 lines a day, one or two megabytes; a link
+/// that flaps once a minute is still logged completely.
 const EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Orders from the monitor to the tunnel process, and their replies, over a second socket pair.
 //!
 //! ```text
-//!   order    | kind 1 | text |     with a descriptor, to read from or for the answer
+//!   order    | kind 1 | text |     a descriptor is attached to some orders
 //!   reply    | kind 1 | text |
 //! ```
 //!
@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::line;
 
-/// Maximum message length in bytes, above that of any order and most reasons for a rejected reload.
+/// Maximum message length in bytes, more than any order and most rejected reloads need.
 const MESSAGE_BYTES: usize = 8 << 10;
 
 #[derive(Debug)]

@@ -17,7 +17,7 @@ pub(crate) use classified::Classified;
 pub(crate) use mss::clamp;
 pub(crate) use too_big::IcmpErrors;
 
-/// Protocol numbers with ports: TCP, UDP, DCCP and SCTP.
+/// Numbers of protocols with ports: TCP, UDP, DCCP and SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

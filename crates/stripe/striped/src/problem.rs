@@ -8,7 +8,7 @@ use gingham_input::InputError;
 #[derive(Debug)]
 pub(crate) enum Problem {
     Input(Box<InputError>),
-    /// Invalid request that no line of a file caused.
+    /// Invalid request, not caused by a line of a file.
     Refused(String),
     Environment(String),
     Reported(u8),

@@ -187,7 +187,8 @@ fn settings(channel: &Channel) -> String {
     format!("{quota:?} {quota_period:?} {quota_day:?}")
 }
 
-/// Returns the key of a changed quota, if any: a quota may only disappear with its channel.
+/// Returns the key of an added or changed quota, if any. A quota can only be removed with its
+/// channel.
 pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     let of = |at: &ChannelAt<'_>| (line_of(at.channel), settings(at.channel));
     let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();

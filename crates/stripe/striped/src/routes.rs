@@ -38,8 +38,8 @@ pub(crate) use check::check_routes;
 use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
 use netlink::Netlink;
 
-/// Number of rule priorities of a daemon: one for the mark, one for the end, 64 for channels, two
-/// per route.
+/// Number of rule priorities of a daemon: one for the mark, one for the final `nop`, 64 for
+/// channels, two per route.
 pub(crate) const PRIORITIES: u32 = 512;
 pub(crate) const ROUTES_MAX: usize = 200;
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];

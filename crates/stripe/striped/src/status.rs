@@ -166,7 +166,7 @@ impl Status {
         let unauthenticated = peers.ends.unauthenticated();
         let of_peer = |(number, peer, end)| PeerStatus::of(config, number, peer, end);
         let mut each: Vec<_> = peers.list().map(of_peer).collect();
-        // With a single peer, datagrams from unknown addresses count as that peer's.
+        // If there is a single peer, datagrams from unknown addresses count as that peer's.
         if let ([one], Some((_, _, end))) = (&mut each[..], peers.list().next())
             && let (Some(handshakes), Some(counts)) = (&mut one.handshakes, end.handshakes())
         {

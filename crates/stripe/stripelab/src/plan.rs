@@ -183,13 +183,13 @@ pub enum SourceKind {
     Constant(Rate),
     /// Poisson arrivals with this mean rate.
     Poisson(Rate),
-    /// Constant rate during on periods.
+    /// Constant rate during on-periods.
     OnOff {
-        /// Rate during on periods.
+        /// Rate during on-periods.
         rate: Rate,
-        /// Mean length of an on period.
+        /// Mean length of an on-period.
         on: Span,
-        /// Mean length of an off period.
+        /// Mean length of an off-period.
         off: Span,
     },
     /// Window-controlled transport.

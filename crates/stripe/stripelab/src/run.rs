@@ -41,8 +41,8 @@ impl Run {
         Self { engine: Engine::new(&compiled.plan), alone, compiled }
     }
 
-    /// Simulates at most `steps_max` steps, which does not affect the results. Fails if simulated
-    /// time stops advancing.
+    /// Simulates at most `steps_max` steps; the limit does not affect the results. Fails if
+    /// simulated time stops advancing.
     pub fn advance(&mut self, steps_max: u64) -> Result<Progress, NoProgress> {
         let Some(alone) = &mut self.alone else {
             let done = self.engine.advance(steps_max)?;

@@ -51,8 +51,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Returns the next packet. A source waits while `may_go` rejects even its shortest packet
-    /// length. Only its first packet is generated anyway, to be dropped later.
+    /// Returns the next packet of the backlogged sources, in round-robin order. A source waits
+    /// while `may_go` rejects even its shortest length, except for its first packet.
     pub(crate) fn pull(
         &mut self,
         sources: &mut [Source],

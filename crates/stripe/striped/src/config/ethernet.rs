@@ -28,8 +28,8 @@ pub(crate) enum SchedulerName {
     /// Surplus round robin: a quantum of bytes per round, fair for any packet lengths.
     #[default]
     SurplusRoundRobin,
-    /// Generalised round robin: packets per round, as small integers with the ratio closest to the
-    /// quanta's ratio.
+    /// Generalised round robin: a small number of packets per round for each channel, in the ratio
+    /// closest to that of the quanta.
     Grr,
     RoundRobin,
 }

@@ -1,8 +1,8 @@
 //! Configuration keys of metrics, logs and limits.
 //!
 //! ```toml
-//! metrics = "127.0.0.1:9090"     # none by default; an address that other machines reach needs
-//! metrics-beyond-loopback = true #   this key too, as requests are not authenticated
+//! metrics = "127.0.0.1:9090"     # none by default
+//! metrics-beyond-loopback = true # required if other machines can reach the unauthenticated metrics
 //! log-level = "info"             # off, error, warn, info, debug
 //! log-format = "text"            # or json
 //! channels-max = 8               # maximum number of channels at any time; equal at both ends

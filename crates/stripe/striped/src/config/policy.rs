@@ -36,7 +36,7 @@ pub(crate) enum QuotaPeriod {
 }
 
 impl QuotaPeriod {
-    /// Returns the valid renewal days: 1 to 28 for a monthly quota, 1 (Monday) to 7 for a weekly
+    /// Returns the valid renewal days: 1 to 28 for a monthly quota, or 1 (Monday) to 7 for a weekly
     /// quota.
     pub(crate) const fn days(self) -> Option<RangeInclusive<u8>> {
         match self {

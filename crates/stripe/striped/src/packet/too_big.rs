@@ -10,7 +10,7 @@
 //! Source: RFC 1191, section 4, and RFC 1812, sections 4.3.2 and 5.2.7.1; RFC 4443, sections 2.4
 //! and 3.2; RFC 8200, section 5.
 //!
-//! Invariant: errors, and packets from or to a group, cause no error.
+//! Invariant: neither ICMP errors nor packets from or to a group cause an ICMP error.
 
 use std::time::Duration;
 

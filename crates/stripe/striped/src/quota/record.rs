@@ -101,7 +101,7 @@ impl Ledger {
         Self::default()
     }
 
-    /// Records `used`, and reserves `ahead` / 2 to `ahead` more bytes.
+    /// Records `used`, and keeps between `ahead` / 2 and `ahead` more bytes reserved.
     pub(super) fn write(&mut self, used: u64, ahead: u64) -> io::Result<()> {
         self.record.used = used;
         let record = &mut self.record;

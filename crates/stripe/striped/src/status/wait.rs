@@ -12,7 +12,7 @@ macro_rules! wait_names {
         #[serde(rename_all = "kebab-case")]
         pub(crate) enum WaitName {
             $($(#[$doc])* $name,)+
-            /// Reason of a newer daemon.
+            /// Reason reported by a newer daemon.
             #[serde(other)]
             Other,
         }

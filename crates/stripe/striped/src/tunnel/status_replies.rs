@@ -1,4 +1,4 @@
-//! Status replies, sent without blocking as far as the reader has room.
+//! Status replies, sent without blocking, as fast as the reader accepts them.
 //!
 //! Invariant: unfinished replies are bounded in number and lifetime.
 

@@ -32,7 +32,7 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     Some(Alone { channel, plan })
 }
 
-/// Returns the data that a channel can deliver until `stop`, in 10^-12 bytes, considering rate
+/// Returns the data that a channel can deliver until `stop`, in 10^-12 bytes, accounting for rate
 /// changes, outages and the initial loss model.
 fn carried(link: &LinkPlan, stop: Time) -> u128 {
     let (mut from, mut rate, mut sum) = (Time::ZERO, link.forth.rate, 0);

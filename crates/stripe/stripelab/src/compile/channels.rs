@@ -263,7 +263,7 @@ fn back(
     Ok(parameters)
 }
 
-/// Checks a rate change, whichever of the channel's rates precedes it.
+/// Checks a rate change for every rate of the channel that may precede it.
 fn check_step(
     forth: &Parameters,
     channel: &Channel,

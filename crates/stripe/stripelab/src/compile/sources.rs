@@ -166,7 +166,7 @@ fn read_frames(place: &mut Place<'_>, file: &FileName) -> Result<Vec<u64>, Input
     Ok(lengths)
 }
 
-/// Returns the last number of each line, without empty lines and comments.
+/// Returns the last number of each line, ignoring empty lines and comments.
 fn frame_lengths(file: &str, text: &str) -> Result<Vec<u64>, InputError> {
     let mut lengths = Vec::new();
     for (line, content) in (1_u32..).zip(text.lines()) {

@@ -25,7 +25,7 @@ pub(crate) struct LinkStep {
     pub(crate) sent_bytes: u64,
     pub(crate) arrived_bytes: u64,
     pub(crate) lost_packets: u64,
-    /// Queue length at the end of the step; the following values are also from that time.
+    /// Queue length at the end of the step, when the following values are also sampled.
     pub(crate) queue_bytes: u64,
     pub(crate) queue_wait: Span,
     pub(crate) buffer_packets: u64,

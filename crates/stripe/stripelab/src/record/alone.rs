@@ -7,8 +7,8 @@ use crate::compile::Compiled;
 use crate::plan::{SourceKind, WindowRule};
 use crate::run::Engine;
 
-/// Minimum fraction of a transport's pauses caused by a full receive window for that window to
-/// count as the bottleneck.
+/// Fraction of a transport's pauses caused by its receive window above which that window counts as
+/// the bottleneck.
 const BOUND: f64 = 0.5;
 
 pub(super) fn compare(record: &mut Record, compiled: &Compiled, alone: Option<&Engine>) {

@@ -59,8 +59,8 @@ pub struct SourceSummary {
     /// Window reductions of a transport after an ECN mark.
     #[schemars(extend("x-unit" = "events"))]
     pub ecn_reductions: Option<u64>,
-    /// Fraction of a transport's pauses caused by its receive window (`window` of its kind) rather
-    /// than its congestion window.
+    /// Fraction of a transport's pauses caused by its receive window rather than its congestion
+    /// window.
     #[schemars(extend("x-unit" = "1"))]
     pub receive_window_share: Option<f64>,
     /// Congestion window of a transport at the end of the run.

@@ -42,7 +42,7 @@ pub(crate) enum Event {
         source: u16,
     },
     Read,
-    /// Possible space on a channel for a waiting packet.
+    /// Attempt to send a waiting packet when a channel may have space.
     Pump,
     SenderTimer,
     ReceiverTimer,

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) struct Resequencer {
     next: u64,
     waiting: BTreeMap<u64, Packet>,
-    /// Arrival times and numbers of waiting packets, in arrival order. The first packet is always
-    /// still waiting.
+    /// Arrival times and numbers of packets, in arrival order. The first entry always belongs to a
+    /// waiting packet.
     arrivals: VecDeque<(Time, u64)>,
     seen: Vec<u64>,
     buffered: Vec<usize>,

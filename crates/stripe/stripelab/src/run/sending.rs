@@ -142,8 +142,7 @@ impl SendingEnd {
         self.protocol()?.flight(channel)
     }
 
-    /// Returns the round-trip time without queueing of the active channel with the longest such
-    /// time; `None` without windows.
+    /// Returns the longest unloaded round-trip time of the active channels; `None` without windows.
     pub(crate) fn round_trip_least(&self) -> Option<Duration> {
         self.protocol()?.round_trip_least()
     }

@@ -97,8 +97,8 @@ const fn default_queue() -> QueueLength {
 pub struct Policer {
     /// Token rate: the maximum rate that passes in the long run.
     pub rate: Rate,
-    /// Bucket size, full at the start: the burst that passes after an idle period. At least the
-    /// longest packet.
+    /// Bucket size: the burst that passes after an idle period, at least the longest packet. The
+    /// bucket is initially full.
     #[serde(default = "default_burst")]
     pub burst: Bytes,
 }

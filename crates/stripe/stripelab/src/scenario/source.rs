@@ -50,11 +50,11 @@ pub enum SourceKind {
     Constant(Constant),
     /// Exponentially distributed times between packets, with this mean rate.
     Poisson(Constant),
-    /// Evenly spaced packets at this rate during on periods; on and off periods are exponentially
-    /// distributed.
+    /// Evenly spaced packets at this rate during on-periods; the lengths of on- and off-periods are
+    /// exponentially distributed.
     OnOff(OnOff),
     /// A transport like TCP Reno with selective acknowledgements (RFC 5681, RFC 6675, RFC 6298),
-    /// which losses and reordering slow down. Acknowledgements do not use the channels.
+    /// slowed down by losses and reordering. Acknowledgements do not use the channels.
     Reno(Transport),
     /// A transport like TCP CUBIC (RFC 9438): like Reno, but the window is a cubic function of the
     /// time since its last reduction.
@@ -79,9 +79,9 @@ pub struct Constant {
 pub struct OnOff {
     /// Rate while the source is on.
     pub rate: Rate,
-    /// Mean length of an on period.
+    /// Mean length of an on-period.
     pub on: Span,
-    /// Mean length of an off period.
+    /// Mean length of an off-period.
     pub off: Span,
 }
 

@@ -105,10 +105,11 @@ const MS: u64 = 1_000_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quanta {
-    /// Fixed quanta: those of the channels, or quanta proportional to the rates.
+    /// Fixed quanta, as configured for the channels or proportional to their rates.
     #[default]
     Fixed,
-    /// Rates in reports. Initially each channel has its configured quantum, or the longest packet.
+    /// Quanta that follow the rates in reports. Initially each channel has its configured quantum,
+    /// or the longest packet.
     Follow,
 }
 
@@ -144,7 +145,7 @@ pub struct Generalised {
     pub packets: Vec<u32>,
     /// Maximum packets per turn of the slowest channel in the default ratio. With 1, every other
     /// rate is rounded to a multiple of the slowest rate. The default of 8 is our choice; the paper
-    /// has no value.
+    /// gives no value.
     pub slowest_packets_max: u8,
 }
 
@@ -179,8 +180,8 @@ pub struct Markers {
     pub every_rounds: u32,
     /// Number of a channel, from 1; markers are sent before its turn.
     pub before_channel: u64,
-    /// Longest time between markers while sent packets are unacknowledged. With numbers in packets,
-    /// at most four markers are sent per round trip, but at least one within `silence`.
+    /// Longest time between markers while sent packets are unacknowledged. If packets carry
+    /// numbers, at most four markers are sent per round trip, but at least one within `silence`.
     pub interval: Span,
     /// Longest interval between markers while nothing is sent; the interval grows up to this value.
     pub idle_interval_max: Span,
@@ -195,9 +196,9 @@ pub enum Tells {
     /// Round and deficit of the channel's next packet (Adiseshu et al. 1996, section 5).
     #[default]
     Number,
-    /// Only the sender's current round, as in figure 12 of that paper: if the receiver expects an
-    /// earlier round, it skips the channel until that round, which starts with a full quantum.
-    /// Otherwise the marker has no effect.
+    /// Only the sender's current round, as in figure 12 of Adiseshu et al. 1996: if the receiver
+    /// expects an earlier round, it skips the channel until that round, which starts with a full
+    /// quantum. Otherwise the marker has no effect.
     Round,
 }
 

@@ -1,7 +1,7 @@
 //! A transport that reacts to loss and reordering: a small TCP with selective acknowledgements.
 //!
 //! ```text
-//!   fast recovery   a segment is lost if three later segments arrived: the window shrinks, and
+//!   fast recovery   a segment counts as lost if three later segments arrived: the window shrinks;
 //!                   lost segments are retransmitted, the first at once, others within the window
 //!   mark            the window shrinks as after a loss, without a retransmission
 //!   timeout         a window of one segment, and all unacknowledged segments are retransmitted
