@@ -34,8 +34,7 @@ pub struct Channel {
     duplicates: Draws,
     jitters: Draws,
     holds: Draws,
-    /// Arrival time of the last packet without the extra delay of reordering; lost packets also
-    /// count.
+    /// Arrival time of the last packet, lost or not, before any extra delay for reordering.
     in_order: Time,
     now: Time,
     counters: Counters,

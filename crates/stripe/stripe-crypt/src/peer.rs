@@ -94,7 +94,7 @@ enum Outgoing {
 pub struct Counts {
     /// Handshake attempts, including retries.
     pub begun: u64,
-    /// Key pairs taken into use.
+    /// Key pairs adopted.
     pub keys: u64,
     /// Sessions, each between a new pair of processes.
     pub sessions: u64,

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 /// Maximum number of connections accepted per turn of the event loop, which leaves time for other
 /// work; 4,000 turns per second accept 64,000 connections.
 pub const ACCEPTED_A_TURN: usize = 16;
-/// Pause while no descriptor is free; clients retry for longer than this.
+/// Pause while no descriptor is free; clients retry for longer.
 const REST: Duration = Duration::from_secs(1);
 
 /// Accept limits of a listening socket.

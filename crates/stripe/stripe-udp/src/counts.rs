@@ -29,8 +29,8 @@ pub struct ChannelCounts {
     pub strange: u64,
     /// Address changes of the other end.
     pub moved: u64,
-    /// Number of times that the link was lost.
+    /// Number of times the link was lost.
     pub gone: u64,
-    /// Number of times that the link was reopened.
+    /// Number of times the link was reopened.
     pub reopened: u64,
 }

@@ -306,7 +306,7 @@ impl End {
         self.channels.len()
     }
 
-    /// Returns the local address of a channel; over TCP, possibly the listening address.
+    /// Returns the local address of a channel; over TCP, this may be the listening address.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
         let listener = self.listeners.iter().find(|listener| listener.serves(channel));
         let link = || self.channels[channel].as_ref()?.link.local();

@@ -31,7 +31,7 @@ impl MemoryPlan {
 /// Datagram of an in-memory port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Destination of a sent datagram, source of a received one.
+    /// Destination of a sent datagram, or source of a received datagram.
     pub address: SocketAddr,
     /// Payload.
     pub bytes: Vec<u8>,

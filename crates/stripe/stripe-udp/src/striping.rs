@@ -26,8 +26,8 @@ const KEPT_BYTES_MAX: usize = 64 << 20;
 /// Time without traffic before memory is released, longer than any round-trip time.
 const REST: Duration = Duration::from_secs(1);
 
-/// Maximum delay difference of similar channels, unless an eighth of their delay is longer; equal
-/// to the minimum report interval.
+/// Maximum delay difference of similar channels with delays below 8 ms; equal to the minimum report
+/// interval.
 const ALIKE: Duration = Duration::from_millis(1);
 
 /// Received packet.
@@ -55,7 +55,7 @@ pub struct Preference {
     /// Priority; channels with lower values are used first
     /// ([`Sender::set_priority`](gingham_stripe::Sender::set_priority)).
     pub priority: u8,
-    /// Maximum rate in bytes per second, including IP and UDP headers, without messages.
+    /// Maximum rate in bytes per second, including IP and UDP headers, excluding messages.
     pub bytes_per_second_max: Option<u64>,
 }
 

@@ -139,7 +139,7 @@ impl Config {
     }
 }
 
-/// Returns 1,500 bytes minus 64, the longest header over IPv4, and minus room for PPPoE and one or
+/// Returns 1,500 bytes minus the longest header over IPv4, 64 bytes, and room for PPPoE and one or
 /// two tunnels.
 const fn default_mtu() -> u16 {
     1_400

@@ -21,7 +21,6 @@ const REPLY_BYTES: usize = 4;
 pub(crate) enum Request {
     /// Install the routes of the interface with this index.
     Route(u32),
-    /// Set the interface's MTU, in bytes.
     SetMtu(u32),
     /// Open a socket for this [`ChannelNumber`](crate::config::ChannelNumber).
     Open(u32),

@@ -79,7 +79,6 @@ pub(crate) struct PeerStatus {
     pub(crate) ecn: Marks,
     pub(crate) entry: EntryStatus,
     pub(crate) strange: u64,
-    /// Packets too long for every channel of the peer.
     pub(crate) too_long: u64,
     pub(crate) handshakes: Option<HandshakeStatus>,
     pub(crate) channels: Vec<ChannelStatus>,
@@ -115,9 +114,9 @@ pub(crate) struct ChannelStatus {
     pub(crate) waits: Option<WaitName>,
     pub(crate) link_error: Option<String>,
     pub(crate) bits_per_second: Option<u64>,
-    /// Sending rate in the last one to two seconds, without IP and UDP headers.
+    /// Sending rate in the last one to two seconds, without IP and UDP headers, like the receiving
+    /// rate.
     pub(crate) sending_bits_per_second: u64,
-    /// Receiving rate in the last one to two seconds, without IP and UDP headers.
     pub(crate) receiving_bits_per_second: u64,
     /// Channel's fraction of the peer's sending rate, from 0 to 1.
     pub(crate) share: f64,

@@ -38,7 +38,6 @@ use crate::sandbox::{self, Kept};
 use crate::signals::Signals;
 use status_replies::StatusReplies;
 
-/// Maximum packets read per iteration, before the channels are served again.
 const READS_A_TURN: usize = 64;
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;

@@ -1,4 +1,4 @@
-//! Plan of a run: a compiled scenario of integers, ids and closed enums.
+//! Plan of a run: a scenario compiled to integers, ids and enums.
 
 use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Rate, Span, Time};
@@ -73,7 +73,7 @@ pub enum EntryPlan {
     },
 }
 
-/// CoDel times that are derived from the round-trip time of the longest channel.
+/// CoDel times that are derived from the longest round-trip time of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
     /// Whether the CoDel target is derived.

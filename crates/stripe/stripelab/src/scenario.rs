@@ -67,7 +67,7 @@ pub struct Scenario {
     /// machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Striping over the channels, and reordering at the receiver.
+    /// Striping over the channels, and resequencing at the receiver.
     #[serde(default)]
     pub stripe: Stripe,
     /// Channels, 1 to 64.

@@ -1,4 +1,4 @@
-//! Tests that inspect pending keys and handshakes.
+//! Tests of pending keys and handshakes.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;

@@ -27,7 +27,8 @@ const WAIT: Duration = Duration::from_secs(10);
 /// Maximum datagrams per candidate: three for a handshake, those of earlier attempts, and datagrams
 /// that cannot be authenticated, for example because their key was forgotten.
 const DATAGRAMS_MAX: usize = 64;
-/// Interval between checks that the interface exists; a connecting end retries within 5 s.
+/// Interval between checks that the interface exists, shorter than the longest retry pause of
+/// connecting ends.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //! interface = "wwan0"
 //! remote = "198.51.100.1:7001"
 //! priority = 2                          # used after channels of priority 1, the default
-//! quota = "50 GB"                       # limit per period, both directions together
+//! quota = "50 GB"                       # limit per period, both directions combined
 //! quota-period = "month"                # or "week", "day"; month by default
 //! quota-day = 15                        # renewed on the 15th, at midnight UTC; 1 by default
 //! rate = "20 Mbit/s"                    # maximum sending rate

@@ -4,7 +4,7 @@
 //!   all files read and checked ── an error ──► the old configuration remains; the client gets the error
 //!        │
 //!        ▼
-//!   new routes and rules added ──► tunnel processes apply the files ──► old ones removed
+//!   new routes and rules added ──► tunnel processes apply the files ──► old routes and rules removed
 //! ```
 //!
 //! Invariants: nothing is changed before everything is checked; a reload always ends, even if a

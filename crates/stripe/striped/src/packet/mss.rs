@@ -31,7 +31,7 @@ pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
         return false;
     }
     packet[at..at + 2].copy_from_slice(&new.to_be_bytes());
-    // At an odd offset, the two bytes of the value are in two words, swapped.
+    // At an odd offset, the value's bytes are in different checksum words, so they are swapped.
     let in_words = |value: u16| if (at - tcp_at) % 2 == 1 { value.swap_bytes() } else { value };
     let checksum = updated(checksum, in_words(old), in_words(new));
     packet[tcp_at + CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());

@@ -4,10 +4,8 @@ use gingham_stripe::Wait;
 use gingham_stripe_udp::ChannelWait;
 use serde::{Deserialize, Serialize};
 
-/// Defines [`WaitName`] from a table.
 macro_rules! wait_names {
     ($($(#[$doc:meta])* $name:ident = $wait:pat, $text:literal;)+) => {
-        /// Reason why a channel currently carries no packets.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub(crate) enum WaitName {

@@ -137,8 +137,7 @@ impl Steps {
         step * self.width_ns
     }
 
-    /// Returns the end of a step. The last step ends with the run, but at least 1 ns after its
-    /// start.
+    /// Returns the end of a step. The last step ends with the run, but is at least 1 ns long.
     fn ends_ns(self, step: u64) -> u64 {
         (self.begins_ns(step) + self.width_ns).min(self.end_ns.max(self.begins_ns(step) + 1))
     }

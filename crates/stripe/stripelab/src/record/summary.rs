@@ -94,7 +94,7 @@ pub struct Record {
     pub message_share: Option<f64>,
     /// Resets that the sender started.
     pub resets: u64,
-    /// Number of times that the receiver declared a channel silent and skipped it.
+    /// Number of times the receiver declared a channel silent and skipped it.
     pub silences: u64,
     /// Time of the last packet loss.
     pub last_loss_ns: Option<u64>,

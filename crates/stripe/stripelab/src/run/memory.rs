@@ -1,5 +1,4 @@
-//! Buffer memory of receivers that do not run the protocol, accounted in the same way as in the
-//! protocol.
+//! Buffer memory of receivers that do not run the protocol, accounted as in the protocol.
 //!
 //! Invariant: `held` is at most `max`.
 

@@ -3,7 +3,7 @@
 //! | plan | sending end |
 //! |---|---|
 //! | logical reception | [`Sender`]: scheduler, markers, resets |
-//! | any other reception, or no markers | the same scheduler alone |
+//! | any other reception, or no markers | only the same scheduler |
 //! | a scheduler that no receiver can follow | a random channel, the shortest queue, or a hash of the source |
 
 use super::link::Link;

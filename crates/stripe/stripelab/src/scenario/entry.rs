@@ -15,7 +15,7 @@ pub struct Entry {
     /// no space.
     pub limit: Option<Bytes>,
     /// Longest standing delay before packets are marked or dropped, with `queue = "fq-codel"`.
-    /// Default: the longest channel's round-trip time without queueing, as measured by the sender,
+    /// Default: the longest unloaded round-trip time of the channels, as measured by the sender,
     /// but at least 5 ms.
     pub target: Option<Span>,
     /// Time that the delay must exceed the target before the first mark or drop: about a

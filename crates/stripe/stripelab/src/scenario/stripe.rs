@@ -5,7 +5,7 @@ use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Striping over the channels, and reordering at the receiver.
+/// Striping over the channels, and resequencing at the receiver.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stripe {
@@ -220,7 +220,7 @@ impl Default for Markers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reports {
-    /// Longest time from a change until it is reported.
+    /// Longest time from a reception or delivery to its report.
     pub interval: Span,
 }
 
