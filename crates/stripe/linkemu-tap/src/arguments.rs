@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     /// MTU of the interfaces: the longest packet, without Ethernet header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,
-    /// Seed of all random numbers; runs with equal seeds lose the same frame numbers
+    /// Seed of all random numbers; runs with the same seed lose the same frame numbers
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }

@@ -72,7 +72,7 @@ pub enum Loss {
 ///                to_bad
 ///           ┌──────────────►
 ///      good                  bad          mean burst: 1 / to_good packets; mean gap: 1 / to_bad;
-///   loss_good  ◄────────── loss_bad       packets in the bad state: to_bad / (to_bad + to_good)
+///   loss_good  ◄────────── loss_bad       fraction in the bad state: to_bad / (to_bad + to_good)
 ///                to_good
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -38,7 +38,7 @@ pub(crate) struct Keys {
     pub(crate) opening: LessSafeKey,
 }
 
-/// Returns the Noise prologue, which separates this protocol and version from others with equal
+/// Returns the Noise prologue, which separates this protocol and version from others with identical
 /// keys.
 fn prologue() -> String {
     format!("gingham striping {}, handshake {VERSION}", version())

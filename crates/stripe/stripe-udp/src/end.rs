@@ -49,7 +49,7 @@ pub struct EndPlan {
     pub granule: Duration,
     /// Keys for encryption over UDP and TCP; `None` disables encryption.
     pub peer: Option<PeerPlan>,
-    /// Maximum number of channels, equal at both ends. Default: the initial number.
+    /// Maximum number of channels, identical at both ends. Default: the initial number.
     pub channels_max: Option<usize>,
     /// DSCP of messages, and of packets without a traffic class, over UDP; 6 bits (RFC 2474).
     pub dscp: u8,
@@ -520,7 +520,7 @@ impl End {
     }
 }
 
-// Addition, removal and moving of channels. Channel ids are equal at both ends.
+// Addition, removal and moving of channels. Channel ids are identical at both ends.
 //
 // A channel that the other end lacks is silent, and therefore not used. Packets in flight on a
 // removed channel are retransmitted if retransmission is enabled.
@@ -623,7 +623,7 @@ impl End {
     }
 }
 
-/// Opens a listening socket, which channels with equal listening parameters share.
+/// Opens a listening socket, which channels with identical listening parameters share.
 fn listen_on(
     listeners: &mut Vec<Listener>,
     channel: usize,

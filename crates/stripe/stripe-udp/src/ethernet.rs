@@ -52,7 +52,7 @@ pub struct EthernetPlan {
     pub interface: String,
     /// MAC address of the other end.
     pub peer: MacAddress,
-    /// EtherTypes, equal at both ends.
+    /// EtherTypes, identical at both ends.
     pub ether_types: EtherTypes,
     /// Longest packet in a frame, in bytes.
     pub longest_bytes: u32,

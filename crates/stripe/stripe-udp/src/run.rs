@@ -1,5 +1,4 @@
-//! Datagrams sent on a channel in one call. They have equal lengths, except that the last datagram
-//! may be shorter.
+//! Datagrams of equal length (the last may be shorter), sent on a channel in one call.
 
 use crate::link::Payload;
 

@@ -77,7 +77,7 @@ pub struct TcpPlan {
 /// Listening or connecting role of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpEnd {
-    /// Listens at this address. Channels with equal address, interface and mark share a socket.
+    /// Listens at this address. Channels with the same address, interface and mark share a socket.
     Listens(SocketAddr),
     /// Connects to the listening end.
     Connects {

@@ -260,8 +260,8 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
     Ok(())
 }
 
-/// Returns whether two channels with equal local addresses are indistinguishable: both have a
-/// remote address, and these addresses are equal or a peer uses both channels.
+/// Returns whether two channels with the same local address are indistinguishable: both have a
+/// remote address, and these addresses are identical or a peer uses both channels.
 fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
     let both_have = one.channel.has_remote() && other.channel.has_remote();
     let is_same_peer = one.peer == other.peer || one.peer.is_none() || other.peer.is_none();

@@ -110,8 +110,8 @@ pub(crate) struct Config {
     /// the earliest expected arrival.
     #[serde(default, rename = "policy")]
     pub(crate) policies: Vec<PolicyTable>,
-    /// Maximum number of channels at any time, equal at both ends, with room for channels that a
-    /// reload adds.
+    /// Maximum number of channels at any time, identical at both ends, with room for channels that
+    /// a reload adds.
     #[serde(default = "operation::default_channels_max", rename = "channels-max")]
     pub(crate) channels_max: usize,
     pub(crate) metrics: Option<Endpoint>,
@@ -164,7 +164,7 @@ pub(crate) struct Channel {
     remote: Option<Endpoint>,
     #[serde(default)]
     transport: TransportName,
-    /// Local address for incoming TCP connections. Channels with equal addresses share a socket.
+    /// Local address for incoming TCP connections. Channels with the same address share a socket.
     listen: Option<Endpoint>,
     pub(crate) ethernet: Option<String>,
     pub(crate) peer: Option<Peer>,

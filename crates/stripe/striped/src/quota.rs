@@ -200,7 +200,7 @@ pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
 }
 
 fn line_of(channel: &Channel) -> String {
-    // TCP and UDP may use equal port numbers.
+    // TCP and UDP may use the same port number.
     let kind = if channel.is_tcp() { "tcp:" } else { "" };
     format!("{kind}{}", channel.place())
 }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Invariants: no dependency on the InfiniBand fabric crates; time, randomness and input are
-//! arguments below `scenario` and `compile`; equal scenarios and seeds give bit-identical results.
+//! arguments below `scenario` and `compile`; identical scenarios and seeds give bit-identical
+//! results.
 
 mod compile;
 mod measure;

@@ -6,7 +6,7 @@
 //!                              └──────── reverse channels ─────────┘  receiver's messages
 //! ```
 //!
-//! Invariants: no clock access, files or threads; equal plans give bit-identical results,
+//! Invariants: no clock access, files or threads; identical plans give bit-identical results,
 //! regardless of the steps per call.
 
 mod engine;

@@ -63,7 +63,7 @@ pub struct Scenario {
     /// Purpose of the scenario, used in titles of tables and figures.
     #[serde(default)]
     pub title: String,
-    /// Seed of all random streams. Equal scenarios and seeds give bit-identical results on any
+    /// Seed of all random streams. Identical scenarios and seeds give bit-identical results on any
     /// machine.
     #[serde(default = "default_seed")]
     pub seed: u64,

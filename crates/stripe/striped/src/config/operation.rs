@@ -5,7 +5,7 @@
 //! metrics-beyond-loopback = true # required if other machines can reach the unauthenticated metrics
 //! log-level = "info"             # off, error, warn, info, debug
 //! log-format = "text"            # or json
-//! channels-max = 8               # maximum number of channels at any time; equal at both ends
+//! channels-max = 8               # maximum number of channels at any time; identical at both ends
 //! ```
 
 use std::net::SocketAddr;
