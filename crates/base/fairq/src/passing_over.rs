@@ -17,6 +17,7 @@ pub struct PassingOver<S> {
 pub type WeightedRoundRobin<const CAPACITY: usize> = PassingOver<GeneralisedRoundRobin<CAPACITY>>;
 
 impl<S: Rounds> PassingOver<S> {
+    /// Creates an arbiter that behaves like `scheduler` with only the eligible queues.
     pub const fn new(scheduler: S) -> Self {
         Self { scheduler }
     }

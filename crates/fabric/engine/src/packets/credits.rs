@@ -2,12 +2,12 @@
 //! the sender.
 //!
 //! ```text
-//!   known   9 blocks        on their way   33 blocks at 7 us ─► 33 blocks at 9 us
+//!   known   9 blocks        on their way   33 blocks at 7 us, 33 blocks at 9 us
 //! ```
 //!
 //! When a packet starts to leave a buffer, an update is queued with the time when it will reach the
-//! sender. The update causes an event only if a sender waits for it; otherwise it is applied on
-//! demand.
+//! sender. Due updates are applied only when the known blocks do not suffice, and an update causes
+//! an event only if a sender waits for it.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -15,49 +15,43 @@ use gingham_kernel::Span;
 use gingham_net::Plan;
 use gingham_topology::ChannelId;
 
-const NONE: u32 = u32::MAX;
-const NEVER: u64 = u64::MAX;
 /// Value of `event_ps` if no event is needed.
 const UNWANTED: u64 = 0;
-/// Value of `event_ps` if the next queued update must cause an event.
+/// Value of `event_ps` if the next update must cause an event.
 const WANTED: u64 = u64::MAX;
+/// Smallest number of free places for updates after a reallocation.
+const MIN_UPDATES: usize = 4;
 
 /// Credits and occupancy of a lane buffer, kept together because a departing packet changes both.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Lane {
     known_blocks: u32,
-    /// Number of blocks in the first queued update, which is due at `first_ps` (`NEVER` if none is
-    /// queued).
-    first_blocks: u32,
-    first_ps: u64,
+    /// Number of applied updates, at the front of `updates`.
+    applied: u32,
+    /// Time from the release of a block until its sender knows that it is free, in ps.
+    credit_ps: u64,
     /// Time of the event for a waiting sender, in ps, or `UNWANTED` or `WANTED`.
     event_ps: u64,
-    next: u32,
-    last: u32,
-    /// Time from the release of a block until the credit update reaches its sender, in ps.
-    credit_ps: u64,
-    /// Accumulated occupancy, in byte-ps, of packets that have started to leave.
+    /// Updates in time order.
+    updates: Vec<Update>,
+    /// Accumulated occupancy, in byte ps, of packets that have started to leave.
     occupancy: u128,
 }
 
 const _: () =
     assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
 
-/// Queued update other than the first update of its lane; linked in time order.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     time_ps: u64,
     blocks: u32,
-    next: u32,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Credits {
     lane_count: usize,
     lanes: Vec<Lane>,
-    updates: Vec<Update>,
-    free: u32,
 }
 
 impl Credits {
@@ -65,19 +59,17 @@ impl Credits {
         let lane_count = usize::from(plan.lanes.count);
         let lane = |channel: ChannelId, lane: usize| Lane {
             known_blocks: blocks[lane],
-            first_blocks: 0,
-            first_ps: NEVER,
-            event_ps: UNWANTED,
-            next: NONE,
-            last: NONE,
+            applied: 0,
             credit_ps: delay(channel).as_ps(),
+            event_ps: UNWANTED,
+            updates: Vec::new(),
             occupancy: 0,
         };
         let lanes = ChannelId::first(plan.channels.len())
             .flat_map(|channel| (0..lane_count).map(move |number| (channel, number)))
             .map(|(channel, number)| lane(channel, number))
             .collect();
-        Self { lane_count, lanes, updates: Vec::new(), free: NONE }
+        Self { lane_count, lanes }
     }
 
     #[inline]
@@ -116,6 +108,7 @@ impl Credits {
             || self.has_after_updates(place, channel, lane, blocks, clock)
     }
 
+    #[inline(never)]
     fn has_after_updates(
         &mut self,
         place: usize,
@@ -124,41 +117,27 @@ impl Credits {
         blocks: u32,
         clock: &mut Clock,
     ) -> bool {
-        self.settle(place, clock.now());
         let of = &mut self.lanes[place];
+        of.apply(clock.now());
         if of.known_blocks >= blocks {
             return true;
         }
-        if of.first_ps == NEVER {
-            of.event_ps = WANTED;
-        } else if of.event_ps != of.first_ps {
-            of.event_ps = of.first_ps;
-            clock.schedule(of.first_ps, Event::Known { channel, lane });
+        match of.pending().first() {
+            None => of.event_ps = WANTED,
+            Some(&Update { time_ps, .. }) if of.event_ps != time_ps => {
+                of.event_ps = time_ps;
+                clock.schedule(time_ps, Event::Known { channel, lane });
+            }
+            Some(_) => {}
         }
         false
     }
 
-    #[inline]
-    fn settle(&mut self, place: usize, now: u64) {
-        let Self { lanes, updates, free, .. } = self;
-        let of = &mut lanes[place];
-        while of.first_ps <= now {
-            of.known_blocks += of.first_blocks;
-            if of.next == NONE {
-                of.first_ps = NEVER;
-                return;
-            }
-            let update = &mut updates[of.next as usize];
-            (of.first_ps, of.first_blocks) = (update.time_ps, update.blocks);
-            let next = std::mem::replace(&mut update.next, *free);
-            *free = std::mem::replace(&mut of.next, next);
-        }
-    }
-
     pub(crate) fn free_now(&mut self, channel: ChannelId, lane: u8, now: u64) -> u32 {
         let place = self.place(channel, lane);
-        self.settle(place, now);
-        self.lanes[place].known_blocks
+        let of = &mut self.lanes[place];
+        of.apply(now);
+        of.known_blocks
     }
 
     #[inline]
@@ -179,77 +158,11 @@ impl Credits {
         clock: &mut Clock,
     ) {
         let place = self.place(channel, lane);
-        self.settle(place, clock.now());
-        self.insert(place, time_ps, blocks);
         let of = &mut self.lanes[place];
+        of.queue(Update { time_ps, blocks }, clock.now());
         if of.event_ps != UNWANTED && time_ps < of.event_ps {
             of.event_ps = time_ps;
             clock.schedule(time_ps, Event::Known { channel, lane });
-        }
-    }
-
-    #[inline]
-    fn insert(&mut self, place: usize, time_ps: u64, blocks: u32) {
-        let of = &mut self.lanes[place];
-        if of.first_ps == NEVER {
-            (of.first_ps, of.first_blocks) = (time_ps, blocks);
-        } else {
-            self.insert_behind(place, Update { time_ps, blocks, next: NONE });
-        }
-    }
-
-    /// Inserts an update in time order; the lane must already have a queued update.
-    fn insert_behind(&mut self, place: usize, mut update: Update) {
-        let of = &mut self.lanes[place];
-        if update.time_ps < of.first_ps {
-            update.next = of.next;
-            std::mem::swap(&mut of.first_ps, &mut update.time_ps);
-            std::mem::swap(&mut of.first_blocks, &mut update.blocks);
-            let was_alone = of.next == NONE;
-            let new = self.new_update(update);
-            let of = &mut self.lanes[place];
-            of.next = new;
-            of.last = if was_alone { new } else { of.last };
-            return;
-        }
-        let new = self.new_update(update);
-        let of = &mut self.lanes[place];
-        if of.next == NONE {
-            (of.next, of.last) = (new, new);
-            return;
-        }
-        let last = &mut self.updates[of.last as usize];
-        if last.time_ps <= update.time_ps {
-            (last.next, of.last) = (new, new);
-        } else {
-            self.insert_before_last(place, new);
-        }
-    }
-
-    #[inline]
-    fn new_update(&mut self, update: Update) -> u32 {
-        if self.free == NONE {
-            self.updates.push(update);
-            return u32::try_from(self.updates.len() - 1).expect("fewer than 2^32 updates");
-        }
-        let new = self.free;
-        self.free = std::mem::replace(&mut self.updates[new as usize], update).next;
-        new
-    }
-
-    #[inline(never)]
-    fn insert_before_last(&mut self, place: usize, new: u32) {
-        let time_ps = self.updates[new as usize].time_ps;
-        let (mut before, mut next) = (NONE, self.lanes[place].next);
-        while self.updates[next as usize].time_ps <= time_ps {
-            before = next;
-            next = self.updates[next as usize].next;
-        }
-        self.updates[new as usize].next = next;
-        if before == NONE {
-            self.lanes[place].next = new;
-        } else {
-            self.updates[before as usize].next = new;
         }
     }
 
@@ -264,19 +177,53 @@ impl Credits {
 
     pub(crate) fn free_until(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u32 {
         let of = &self.lanes[self.place(channel, lane)];
-        if of.first_ps > time_ps || of.first_ps == NEVER {
-            return of.known_blocks;
-        }
-        let mut free = of.known_blocks + of.first_blocks;
-        let mut next = of.next;
-        while next != NONE && self.updates[next as usize].time_ps <= time_ps {
-            free += self.updates[next as usize].blocks;
-            next = self.updates[next as usize].next;
-        }
-        free
+        let due = of.pending().iter().take_while(|update| update.time_ps <= time_ps);
+        of.known_blocks + due.map(|update| update.blocks).sum::<u32>()
     }
 
     pub(crate) fn free(&self, channel: ChannelId, lane: u8) -> u32 {
         self.free_until(channel, lane, u64::MAX)
+    }
+}
+
+impl Lane {
+    fn pending(&self) -> &[Update] {
+        &self.updates[self.applied as usize..]
+    }
+
+    /// Adds the updates that are due to the known blocks.
+    #[inline]
+    fn apply(&mut self, now: u64) {
+        while let Some(update) = self.updates.get(self.applied as usize)
+            && update.time_ps <= now
+        {
+            self.known_blocks += update.blocks;
+            self.applied += 1;
+        }
+    }
+
+    #[inline]
+    fn queue(&mut self, update: Update, now: u64) {
+        if self.updates.len() == self.updates.capacity() {
+            self.make_room(now);
+        }
+        self.updates.push(update);
+        // Packets leave a buffer nearly in the order in which their tails leave it.
+        let mut place = self.updates.len() - 1;
+        while place > self.applied as usize && self.updates[place - 1].time_ps > update.time_ps {
+            self.updates.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+
+    /// Removes applied updates. At least half of the capacity is free afterwards, so that the cost
+    /// for each update is constant.
+    #[inline(never)]
+    fn make_room(&mut self, now: u64) {
+        self.apply(now);
+        self.updates.drain(..self.applied as usize);
+        self.applied = 0;
+        let used = self.updates.len();
+        self.updates.reserve(used.max(MIN_UPDATES));
     }
 }

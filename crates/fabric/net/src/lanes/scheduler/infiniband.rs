@@ -39,6 +39,7 @@ pub struct TableSlot {
 }
 
 impl InfiniBand {
+    /// Creates the parameters from the tables of a file or port.
     pub fn of(ArbitrationTables { high_limit, high, low }: ArbitrationTables) -> Self {
         let slots = |slots: Vec<ArbitrationSlot>| {
             slots
