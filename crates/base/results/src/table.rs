@@ -318,16 +318,16 @@ mod tests {
     /// Row of optional fields.
     #[derive(Serialize, JsonSchema)]
     struct Sparse {
-        /// A count.
+        /// Number of messages.
         #[schemars(extend("x-unit" = "messages"))]
         count: Option<u64>,
-        /// A share.
+        /// Fraction of the messages.
         #[schemars(extend("x-unit" = "1"))]
         share: Option<f64>,
-        /// A text.
+        /// Text value.
         #[schemars(extend("x-unit" = ""))]
         text: Option<&'static str>,
-        /// A choice.
+        /// Enum value.
         #[schemars(extend("x-unit" = ""))]
         colour: Option<Colour>,
     }
@@ -371,7 +371,7 @@ mod tests {
 
     #[derive(Serialize, JsonSchema)]
     struct Listed {
-        /// A list.
+        /// List of numbers.
         #[schemars(extend("x-unit" = "1"))]
         list: Vec<u64>,
     }

@@ -76,7 +76,8 @@ pub(crate) trait Mark {
     /// Evaluates the triggers after all events at the current time, if a head was read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
-    /// Returns the trigger that marks a packet as it starts on its output; `None` for no mark.
+    /// Returns the trigger that marks a packet when its transmission on the output channel starts;
+    /// `None` leaves the packet unmarked.
     fn forwarded(&mut self, _stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         None
     }

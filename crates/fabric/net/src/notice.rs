@@ -78,7 +78,7 @@ pub enum Notice<'a> {
         /// Packet that waits in the switch.
         stay: Stay,
     },
-    /// A packet starts on its output at a switch that handles whole packets.
+    /// A switch that handles whole packets starts to send a packet on the output channel.
     Forwarded {
         /// Packet as it waited in the switch.
         stay: Stay,
@@ -180,7 +180,8 @@ pub enum Order {
     Gather,
 }
 
-/// Actions to take after the creation of a message, before any other order.
+/// Actions that follow the creation of a message. The network must take them before it carries out
+/// any [`Order`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
     /// Time of the source's next [`Order::CreateAt`], to schedule before `endpoint` is polled.

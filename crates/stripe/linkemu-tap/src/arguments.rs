@@ -83,7 +83,8 @@ pub(crate) struct Arguments {
     /// Loss from right to left, in place of --loss or --bursts
     #[arg(long, value_name = "PROBABILITY", value_parser = probability, help_heading = "From right to left")]
     back_loss: Option<Probability>,
-    /// Rate changes from right to left
+    /// Rate change from right to left at a given time, in place of --rate-at: '5 s=2 Mbit/s'; may be
+    /// repeated
     #[arg(long, value_parser = step, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 

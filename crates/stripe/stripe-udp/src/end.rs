@@ -140,10 +140,10 @@ pub struct End {
 }
 
 impl End {
-    /// Opens an end with these channels, numbered from 0: all over UDP and TCP, or all over
-    /// Ethernet. Without a peer, resets to `epoch`, which must be later than any epoch known to the
-    /// other end; with a peer, the handshake determines the epochs. Sets the thread's timer slack
-    /// to 1 ns.
+    /// Opens an end with these channels, numbered from 0. Either every channel uses UDP or TCP, or
+    /// every channel uses Ethernet. Without a peer, resets to `epoch`, which must be later than any
+    /// epoch known to the other end; with a peer, the handshake determines the epochs. Sets the
+    /// thread's timer slack to 1 ns.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,

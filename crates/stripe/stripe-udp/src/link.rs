@@ -91,7 +91,7 @@ pub(crate) enum LinkKind {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// Packets over Ethernet; all datagrams over UDP and TCP.
+    /// Packets on Ethernet channels; all datagrams on UDP and TCP channels.
     #[default]
     Packets,
     Messages,

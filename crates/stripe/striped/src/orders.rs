@@ -5,8 +5,8 @@
 //!   reply    | kind 1 | text |
 //! ```
 //!
-//! Invariants: neither process blocks on this socket; a reply repeats the number of its
-//! configuration.
+//! Invariants: neither process blocks on this socket; the reply to a reload repeats the number in
+//! the reload order.
 
 use std::io;
 use std::net::IpAddr;

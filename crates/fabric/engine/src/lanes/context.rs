@@ -24,7 +24,8 @@ impl Context {
         self.endpoints.notify(Time::from_ps(self.clock.now()), notice);
     }
 
-    /// Creates a message. The caller must carry out the returned actions before any order.
+    /// Creates a message. The caller must take the returned actions before it carries out any order
+    /// of the endpoints.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn create_next(&mut self, source: usize) -> Created {

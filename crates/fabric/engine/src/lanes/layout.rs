@@ -34,8 +34,8 @@ pub(crate) fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
 }
 
-/// Selects a lane from the nonempty set `lanes`. `after` is the set of lanes after the last served
-/// lane.
+/// Selects a lane from the nonempty set `lanes`. `after` is the bit mask of the lanes above the last
+/// served lane.
 #[inline]
 pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
     let onward = lanes & *after;

@@ -36,7 +36,8 @@ pub(crate) struct Links {
     lanes: Vec<OutputLane>,
     depths: [u16; LANES],
     pub(crate) ready: Bits,
-    /// Ports that may have sent a flit since they were last at rest at the end of a section.
+    /// Ports whose channel counts may change in the current section: ports that may have sent a flit
+    /// or waited for credits in it, and ports with flits or credits in flight since its start.
     pub(crate) active: Bits,
     /// Flits on their way to switches and to hosts that stop their senders.
     pub(crate) arrivals: Ring,
@@ -74,7 +75,7 @@ pub(crate) struct LinkPort {
     pub(crate) credited: u16,
     /// Lanes that may send: all lanes, or only the lane of the packet in progress.
     open: u16,
-    /// Round-robin pointer: the lanes after the last served lane.
+    /// Round-robin state: bit mask of the lanes above the last served lane.
     after: u16,
     pub(crate) held: u16,
     flags: u8,

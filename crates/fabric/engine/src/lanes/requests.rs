@@ -19,7 +19,7 @@ pub(crate) struct Requests {
     pub(crate) level_count: usize,
     /// Round-robin pointer of each output port and level: the bit number after the last winner.
     pointers: Vec<u16>,
-    /// Round-robin pointer of each output port: the lanes after the last granted lane.
+    /// Round-robin state of each output port: bit mask of the lanes above the last granted lane.
     pub(crate) lane_pointers: Vec<u16>,
 }
 

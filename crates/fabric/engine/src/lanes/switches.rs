@@ -39,7 +39,7 @@ pub(crate) struct SwitchPort {
     pub(crate) full: u16,
     /// Lanes that may cross: all lanes, or only the lane of the packet in progress.
     open: u16,
-    /// Round-robin pointer: the lanes after the last served lane.
+    /// Round-robin state: bit mask of the lanes above the last served lane.
     after: u16,
     /// Round-robin pointer: the input port of the switch after the port last matched with this
     /// output.

@@ -219,7 +219,8 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
     age(plan, network.packets.get(one)) < age(plan, network.packets.get(other))
 }
 
-// Output buffers: packets cross to them as soon as there is space, and start from them.
+// Output buffers: packets cross the switch into the buffer of their output as soon as it has space,
+// and are sent from there.
 //
 // ```text
 //   waiting ── crosses once the output has space ──► queue of the lane ── starts ──► tail leaves

@@ -324,7 +324,7 @@ impl Links {
         self.touched.insert(channel.index());
     }
 
-    /// Returns the counts of channels that have been active since they were last at rest. No event
+    /// Returns the counts of all channels with activity in the section that ends at `time`. No event
     /// before `time` may be pending.
     pub(crate) fn section_counts(&mut self, time: u64) -> &[(ChannelId, ChannelCount)] {
         let mut touched = std::mem::take(&mut self.touched);

@@ -56,7 +56,7 @@ impl DrawKind {
 pub struct Draw {
     /// Kind of the random value.
     pub kind: DrawKind,
-    /// Traffic class of the value; missing for values of the fabric.
+    /// Traffic class that uses the value; missing for the cables of a generated fabric.
     pub class: Option<String>,
     /// Scenario key that causes the draw.
     pub key: String,

@@ -20,7 +20,7 @@ const MARK_MAX_BYTES: u32 = 1 << 10;
 pub(crate) struct NetworkKind {
     pub(crate) switching: Switching,
     pub(crate) lanes: LaneFigures,
-    /// Number of packet bytes that one switch holds, by class.
+    /// Default payload of adaptive segments per switch on the route, in bytes, by class.
     pub(crate) held_bytes: Vec<u64>,
     /// Smallest input buffer of a switch; `None` if buffers are not enlarged for their cables.
     pub(crate) slack: Option<SlackBuffer>,

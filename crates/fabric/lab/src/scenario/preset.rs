@@ -10,9 +10,9 @@
 //! The preset of a paper names the switching kind of the paper (`network.switching`); under other
 //! kinds, its data sheet applies. Sources: `source` of each file; for current networks,
 //! `docs/adr/0011-networks-of-today.md`. Some values in presets of papers are not from these
-//! papers, but recalled from Myrinet's documents: two type bytes, one checksum byte, two mark bytes
-//! for each in-transit host, and the STOP and GO thresholds of 56 and 40 flits. The 10 m cables in
-//! the presets of Yum et al. and Santos et al. are our choice.
+//! papers, but quoted from memory of Myrinet's documents: two type bytes, one checksum byte, two
+//! mark bytes for each in-transit host, and the STOP and GO thresholds of 56 and 40 flits. The 10 m
+//! cables in the presets of Yum et al. and Santos et al. are our choice.
 
 use super::datasheet::Datasheet;
 use super::{Network, SwitchingName};

@@ -36,7 +36,7 @@ pub struct LaneArbiter(State);
 
 #[derive(Clone, Debug)]
 enum State {
-    /// Round robin; `after` is a bit mask of the lanes after the last one served.
+    /// Round robin; `after` is a bit mask of the lanes above the last served lane.
     RoundRobin {
         after: u32,
     },

@@ -31,7 +31,8 @@ pub(super) struct FlowCollector {
 struct Flow {
     key: FlowKey,
     sections: FlowSums,
-    /// Held-back periods beyond the last section at the present section width.
+    /// Periods during which the flow is held back, after the end of the last section. They are
+    /// counted once doubled section widths cover them.
     ahead: Vec<Held>,
     steps: Option<FlowSums>,
 }

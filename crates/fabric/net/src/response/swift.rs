@@ -38,9 +38,11 @@ pub struct Swift {
     pub min_cwnd: f64,
     /// Largest growth of the target for small windows. Default: five times `base_target`.
     pub fs_range: Option<Span>,
-    /// Largest window in packets with the highest target, above 0. Default: 0.1.
+    /// Largest window, in packets, for which the target has its highest value; above 0. Default:
+    /// 0.1.
     pub fs_min_cwnd: f64,
-    /// Smallest window in packets with the target `base_target`; above `fs_min_cwnd`. Default: 100.
+    /// Smallest window, in packets, for which the target equals `base_target`; must be above
+    /// `fs_min_cwnd`. Default: 100.
     pub fs_max_cwnd: f64,
 }
 

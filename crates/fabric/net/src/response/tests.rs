@@ -369,8 +369,9 @@ fn swift_target_delay_grows_for_small_windows() {
         flow.measured(rtt, 1, at);
         flow.limits.gap.as_ps()
     };
-    // At the target, 20 us, the window stays at 1. It falls to 1 - 0.8 x 20 / 40 = 0.6, and then by
-    // at most half, to 0.3.
+    // A round trip of 20 us equals the target, so the window stays at 1 packet. A round trip of 40 us
+    // reduces the window to 1 - 0.8 x 20 / 40 = 0.6, and one of 200 us halves it, the largest
+    // permitted decrease, to 0.3.
     assert_eq!([gap(20, 20), gap(40, 60), gap(200, 300)], [0, 66_666_666, 666_666_666]);
     // At a window of 0.3 packets, the target is 36.51 us. The window falls to 0.3 (1 - 0.8 x 0.49 /
     // 37), then rises by 0.25.

@@ -48,9 +48,9 @@ const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPERACTIVE: u32 = 5;
 
 impl Default for Timely {
-    /// Returns the 10 Gbit/s parameters in the simulator of Li et al. 2019 (HPCC), with its lowest
-    /// rate of 100 Mbit/s at 100 Gbit/s. Scaling `additive` and `lowest` with the highest rate is
-    /// ours.
+    /// Returns the parameters for 10 Gbit/s links in the simulator of Li et al. 2019 (HPCC), except
+    /// `lowest`, which follows the simulator's lowest rate for 100 Gbit/s links, 100 Mbit/s. Scaling
+    /// `additive` and `lowest` with the highest rate is our choice.
     fn default() -> Self {
         Self {
             alpha: 0.875,

@@ -37,7 +37,7 @@ pub enum Select {
     LeastLoaded,
 }
 
-/// Repetition of the selection for a head that waits for a lane.
+/// How often a packet head that waits for a lane selects its output again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reselect {

@@ -12,8 +12,8 @@ pub(super) type MessageIndex = usize;
 pub(super) struct Message {
     pub(super) number: MessageNumber,
     pub(super) class: ClassId,
-    /// Class that determines priority, packets and flow; differs from `class` if the message is
-    /// demoted.
+    /// Class that determines the message's priority, segmentation, VC class and flow; differs from
+    /// `class` if policing has demoted the message.
     pub(super) sent_as: ClassId,
     pub(super) source: EndpointId,
     pub(super) destination: EndpointId,

@@ -179,7 +179,7 @@ impl Simulation {
     }
 }
 
-// Output buffers: packets cross to them, and start from there.
+// Output buffers: packets cross the switch into the buffer of their output, and are sent from there.
 //
 // ```text
 //   input          ready ─► the first packet of a lane that fits ─► crosses at x; its tail has left at y

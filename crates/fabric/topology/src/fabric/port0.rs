@@ -81,8 +81,9 @@ impl Fabric {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Returns the lowest endpoint beside a port 0 on the same switch. The port 0 shares the
-    /// routing rules of this endpoint.
+    /// Returns the lowest-numbered host endpoint on the same switch as `end`, a switch port 0.
+    /// Packets from port 0 use the service levels of this endpoint, and the SL-to-VL rows of the
+    /// switch port to which the endpoint is attached.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =

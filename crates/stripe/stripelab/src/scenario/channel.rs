@@ -72,7 +72,8 @@ pub struct Channel {
     #[serde(default)]
     pub quanta: Vec<QuantumStep>,
     /// Priority, at least 1. A channel is used only when all channels of higher priority (lower
-    /// numbers) have been full for longer than the standing queue limit. Only in free order.
+    /// numbers) have been full for longer than the standing queue limit. Only with the
+    /// stripe order "free".
     #[serde(default = "first")]
     pub priority: NonZeroU8,
     /// Maximum sending rate of packets with their tags, without markers and other messages.

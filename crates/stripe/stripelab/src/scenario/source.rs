@@ -32,7 +32,8 @@ pub enum Send {
     /// The channel with the earliest expected arrival, by priority.
     #[default]
     Spread,
-    /// The channel with the shortest round-trip time; packets wait for it. Only in free order.
+    /// The channel with the shortest round-trip time; packets wait for it. Only with the stripe
+    /// order "free".
     Fastest,
     /// Like "spread", with an immediate copy of each packet on another channel; whichever arrives
     /// first is delivered. Copies use the retransmissions of `stripe.repair`, which is required.

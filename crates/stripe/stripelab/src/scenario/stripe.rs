@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stripe {
-    /// Scheduler that selects the channel of a packet in strict order.
+    /// Scheduler that selects the channel of each packet if `order` is "strict".
     pub scheduler: Scheduler,
     /// Channel selection. Default: "free", or "strict" if the scenario uses a feature of strict
     /// order: `scheduler`, `quanta` or quanta of channels, `reception`, rounds of `markers`,
     /// `window`, `guaranteed`.
     pub order: Option<Order>,
     /// Congestion controller, which limits data in flight. Used with `window`, with quanta that
-    /// follow rates, and in free order.
+    /// follow rates, and if `order` is "free".
     pub control: Control,
     /// Receiver's method of restoring the order.
     pub reception: Reception,
@@ -27,7 +27,7 @@ pub struct Stripe {
     /// Source of the quanta: fixed values, or rates measured by windows.
     pub quanta: Quanta,
     /// Whether `control` limits data in flight on each channel. Always enabled if quanta follow
-    /// rates, or in free order.
+    /// rates, or if `order` is "free".
     pub window: bool,
     /// Time without reports after which the sender takes a channel out of use; it still sends
     /// markers, and resumes on the next report. "0 s" disables the timeout, and is invalid with
@@ -40,18 +40,18 @@ pub struct Stripe {
     /// windows.
     pub reports: Option<Reports>,
     /// Whether each packet carries a 12-byte tag with sequence numbers, so that packets are never
-    /// delivered out of order, even after losses. Always enabled in free order.
+    /// delivered out of order, even after losses. Always enabled if `order` is "free".
     pub guaranteed: bool,
-    /// Retransmission of lost packets. The order must be guaranteed. Default: enabled in free order
-    /// with default parameters, as in the daemon; disabled in strict order.
+    /// Retransmission of lost packets. Requires `guaranteed` or the order "free". Default: with the
+    /// order "free", enabled with default parameters, as in the daemon; otherwise disabled.
     pub repair: Option<Repair>,
     /// Probing for the longest frame of each channel (RFC 8899). Packets that fit no channel are
     /// dropped before the sender. Default: no probing; the sender assumes that each channel passes
     /// the longest packet.
     pub sizes: Option<Sizes>,
     /// Reorder buffer of each channel, which sorts packets by their tags before the receiver
-    /// processes them. The order must be guaranteed. Default: in free order, packets wait on a
-    /// channel only after it has reordered packets, as in the daemon.
+    /// processes them. Requires `guaranteed` or the order "free". Default: with the order "free",
+    /// packets wait on a channel only after it has reordered packets, as in the daemon.
     pub restore: Option<Restore>,
     /// Times when the sender resets both ends, as after a crash.
     pub resets: Vec<Span>,

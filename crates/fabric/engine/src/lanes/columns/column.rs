@@ -22,7 +22,7 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) sent: [u64; L],
     /// Lanes released in this tick that can be granted only from the next tick on.
     pub(crate) released: [u64; L],
-    /// Round-robin pointer of the link: the lanes after the last served lane.
+    /// Round-robin state of the links: for each switch, the lanes above the last served lane.
     pub(crate) link_after: [u64; L],
     pub(crate) to_host: u64,
     pub(crate) active: u64,

@@ -29,7 +29,8 @@ pub(crate) struct Requests<const L: usize> {
     /// Round-robin pointer of each level: the requester after the last winner.
     pointers: [[u16; 64]; LEVELS],
     has_levels: bool,
-    /// Lanes without a holder. `lanes_after` is the set of lanes after the last granted lane.
+    /// Bit masks of the lanes without a holder. `lanes_after` contains the bit masks of the lanes
+    /// above the last granted lane.
     pub(crate) free: [u16; 64],
     lanes_after: [u16; 64],
     holders: [[u16; 64]; L],

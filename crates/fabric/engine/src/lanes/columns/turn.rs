@@ -1,7 +1,7 @@
 //! Branch-free round robin among the lanes of a port, for 64 switches at once.
 
-/// Selects a lane in each switch. `after` is the set of lanes after the last served lane; it is
-/// updated in switches with a candidate.
+/// Selects a lane in each switch. `after` marks the lanes above each switch's last served lane; it
+/// is updated in switches with a candidate.
 #[inline(always)]
 pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]) -> [u64; L] {
     let first = first_in_turn(lanes, after);

@@ -91,8 +91,8 @@ pub(super) fn segmentation(
     })
 }
 
-/// Returns the number of packet bytes that one switch holds: its slack buffer, or the shallowest
-/// lane of the class.
+/// Returns the default payload of adaptive segments per switch on the route: the capacity of the
+/// slack buffer, or the payload that fits into the class's shallowest lane.
 fn buffer(context: &ClassContext<'_>) -> Bytes {
     Bytes(context.links.kind.held_bytes[context.index])
 }

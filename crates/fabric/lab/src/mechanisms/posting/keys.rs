@@ -49,14 +49,16 @@ pub struct Post {
     pub refused: RefusedPost,
 }
 
-/// Maximum number of messages of a class in an adapter.
+/// Maximum number of messages of a class in an adapter, each counted from its accepted post until
+/// its tail has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Credits {
     /// Unlimited; messages bypass the send buffer, for control traffic.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     Exempt,
-    /// Maximum number of messages of the class at each host.
+    /// Maximum number of the class's messages that are in each host's adapter at a time, from the
+    /// accepted post until the tail has left.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-host = 200 }"))]
     PerHost(i64),
@@ -70,7 +72,8 @@ load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }
 post = { credits = "by-rate" }"#))]
     ByRate,
-    /// Maximum number of messages of each flow.
+    /// Maximum number of each flow's messages that are in the source adapter at a time, from the
+    /// accepted post until the tail has left.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-flow = 2 }"))]
     PerFlow(i64),

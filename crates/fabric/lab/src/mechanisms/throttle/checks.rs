@@ -1,4 +1,4 @@
-//! Checks of the self-tuned control.
+//! Checks of self-tuned throttling.
 
 use crate::check::{Check, refuse, when, within};
 use crate::compile::cables::DELAY_MAX;

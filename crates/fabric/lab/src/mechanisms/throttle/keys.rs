@@ -35,8 +35,9 @@ post = { credits = { per-host = 200 } }"#))]
     SelfTuned(SelfTuned),
 }
 
-/// Parameters of the self-tuned control. Defaults are recalled from the literature, because we read
-/// only the paper's abstract; those of `threshold` and, for the best period, `drop` are our choice.
+/// Parameters of self-tuned throttling. Most defaults are quoted from memory, because we read only
+/// the paper's abstract. The default of `threshold` is our choice, and so is the use of `drop` for
+/// comparisons with the best period.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {

@@ -9,7 +9,8 @@ use gingham_kernel::Time;
 use gingham_results::{Ratio, real};
 use std::ops::Range;
 
-/// Fractions of time during which a flow with data to send was held back, by reason.
+/// Times during which a flow with data to send was held back, by reason, as fractions of the
+/// observed period.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct HeldShares([f64; 3]);
 
@@ -37,7 +38,7 @@ pub struct FlowReport {
     pub accepted_bytes_per_ps: Estimate,
     /// Mean latency of messages created in the window.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the window during which the flow was held back.
+    /// Fractions of the measurement window during which the flow was held back, by reason.
     pub held: HeldShares,
     /// Packets whose acknowledgements arrived in the window.
     pub acknowledged_packets: u64,
@@ -74,7 +75,8 @@ pub struct FlowValues {
     pub accepted_bytes_per_ps: f64,
     /// Mean latency of messages created in the steps.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the time during which the flow was held back.
+    /// Times during which the flow was held back, by reason, as fractions of the total length of the
+    /// steps.
     pub held: HeldShares,
 }
 
@@ -96,7 +98,8 @@ pub struct ClassFlows {
     /// Jain's index ([`fairness`]) of the delivered payload of used flows; `None` without
     /// deliveries.
     pub fairness: Option<Estimate>,
-    /// Fractions of the window during which flows were held back, averaged over used flows.
+    /// Fractions of the measurement window during which flows were held back, by reason, averaged
+    /// over used flows.
     pub held: HeldShares,
     /// Longest acknowledgement queue of any adapter over the whole run. The length includes
     /// acknowledgements for all classes, and is measured whenever one for this class is queued.

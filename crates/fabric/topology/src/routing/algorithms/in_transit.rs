@@ -44,7 +44,8 @@ pub struct InTransit {
     pub root: Root,
     /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
-    /// Candidates among the shortest paths; the least loaded one is used.
+    /// Shortest paths considered for each pair, by their number of in-transit hosts. The least
+    /// loaded of these paths is used.
     pub hosts: TransitHosts,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
@@ -53,7 +54,7 @@ pub struct InTransit {
     pub passes: u32,
 }
 
-/// Candidates for `in-transit` among the shortest paths.
+/// Shortest paths that `in-transit` considers for a pair of endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransitHosts {

@@ -30,7 +30,8 @@ pub enum Root {
     Named(Names),
 }
 
-/// Returns at least one root per connected component, without regard to trees (see `tops`).
+/// Returns at least one root per connected component. Treats [`Root::TopSwitches`] like
+/// [`Root::LowestId`]; the module `tops` finds the top switches of trees.
 pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,

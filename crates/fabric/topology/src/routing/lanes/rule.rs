@@ -91,7 +91,7 @@ impl Lanes {
     /// Divides the lanes of every VC class among the first `legs` legs of a path, as evenly as
     /// possible. With fewer lanes than legs, each leg uses all lanes.
     ///
-    /// Panics with escape lanes and with tables, which do not distinguish legs.
+    /// Panics for escape lanes and SL-to-VL tables, which do not distinguish legs.
     #[must_use]
     pub fn with_legs(self, legs: u8) -> Self {
         assert!(legs > 0 && self.legs == 1, "lanes are divided once, among one leg or more");
@@ -134,7 +134,8 @@ impl Lanes {
         (next < self.shares.len()).then(|| VcClass(u8::try_from(next).expect("few VC classes")))
     }
 
-    /// Gives every VL `lanes_per_vl` consecutive lanes (1 to [`LANES_MAX`]). Panics without tables.
+    /// Gives every VL `lanes_per_vl` consecutive lanes (1 to [`LANES_MAX`]). Panics unless SL-to-VL
+    /// tables select the lanes.
     #[must_use]
     pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
         assert!((1..=LANES_MAX).contains(&lanes_per_vl), "a VL has from 1 to {LANES_MAX} lanes");
@@ -447,7 +448,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes on a channel; panics with tables, which also need the previous channel.
+    /// Returns the lanes that a packet may use on a channel. Panics if SL-to-VL tables select the
+    /// lanes, because the tables also depend on the previous channel.
     pub(crate) fn on(
         &self,
         vc_class: VcClass,

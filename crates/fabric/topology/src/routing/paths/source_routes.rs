@@ -347,8 +347,8 @@ impl<'a> SourceRoutesBuilder<'a> {
         self.row = Some(OpenRow { first, end: first, switch: 0 });
     }
 
-    /// Adds a row as a column: for each switch, the output port and the number of remaining
-    /// channels between switches.
+    /// Adds the paths to `destinations` hop by hop. `steps` yields, for each switch, the output port
+    /// and the number of inter-switch channels left on the path.
     pub(crate) fn column(
         &mut self,
         destinations: &[EndpointId],

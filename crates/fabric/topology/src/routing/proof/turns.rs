@@ -84,7 +84,8 @@ impl Turns {
         self.columns[channel.index()] == NO_COLUMN
     }
 
-    /// Visits the successors in the order of `outgoing`, the channels out of the same node.
+    /// Visits the states that packets holding `held` may request next. `outgoing` lists the channels
+    /// that leave the node at the end of the held channel, and determines the order of the visits.
     pub(super) fn each_after(
         &self,
         held: (ChannelId, usize),
