@@ -54,8 +54,7 @@ def two_hosts(
 
     :param switches: Number of switches in a row between the two hosts, from 0 (a direct cable) to
         999,998.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -71,11 +70,10 @@ def star(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make one switch with all hosts on it.
+    """Make one switch with all hosts.
 
     :param hosts: Number of hosts on the switch, from 1 to 65,535.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -94,10 +92,10 @@ def ring(
 ) -> Fabric:
     """Make switches in a ring.
 
-    :param switches: Number of switches in the ring, from 1 (two are joined by one cable).
-    :param hosts_per_switch: Number of hosts on each switch, from 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param switches: Number of switches in the ring, at least 1; two switches are joined by one
+        cable.
+    :param hosts_per_switch: Number of hosts on each switch, at least 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -125,10 +123,10 @@ def mesh(
 ) -> Fabric:
     """Make a grid of switches with open edges.
 
-    :param dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
-    :param hosts_per_switch: Number of hosts on each switch, from 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8]; each number
+        is at least 1.
+    :param hosts_per_switch: Number of hosts on each switch, at least 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -154,13 +152,12 @@ def torus(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make a grid of switches whose edges are joined to the opposite ones.
+    """Make a grid of switches whose opposite edges are joined.
 
-    :param dimensions: Number of switches in each of 1 to 32 dimensions, from 1 (2 are joined by one
-        cable).
-    :param hosts_per_switch: Number of hosts on each switch, from 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param dimensions: Number of switches in each of 1 to 32 dimensions, at least 1 each. In a
+        dimension of size 2, one cable joins the two switches.
+    :param hosts_per_switch: Number of hosts on each switch, at least 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -188,10 +185,10 @@ def hypercube(
 ) -> Fabric:
     """Make a mesh of two switches in each dimension.
 
-    :param dimensions: Number of dimensions, from 1 to 18; each doubles the number of switches.
-    :param hosts_per_switch: Number of hosts on each switch, from 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param dimensions: Number of dimensions, from 1 to 18; each dimension doubles the number of
+        switches.
+    :param hosts_per_switch: Number of hosts on each switch, at least 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -219,10 +216,9 @@ def k_ary_n_tree(
 ) -> Fabric:
     """Make a fat tree of equal switches by Petrini and Vanneschi.
 
-    :param arity: Number of cables from each switch downwards (k), from 2.
-    :param levels: Number of levels of switches (n), from 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param arity: Number of downward cables of each switch (k), at least 2.
+    :param levels: Number of switch levels (n), at least 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -240,14 +236,13 @@ def fat_tree(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make a fat tree of switches with equally many ports, optionally tapered at the leaves.
+    """Make a fat tree of switches with equal numbers of ports, optionally tapered at the leaves.
 
-    :param ports: Number of ports of each switch, even, from 2.
-    :param levels: Number of levels of switches, from 1.
-    :param tapering: Hosts on a leaf for each of its cables up, from 1: 2 is an oversubscription of
-        2 : 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param ports: Number of ports of each switch: an even number, at least 2.
+    :param levels: Number of switch levels, at least 1.
+    :param tapering: Ratio of hosts to upward cables on a leaf, at least 1; 2 is an oversubscription
+        of 2 : 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -278,12 +273,11 @@ def folded_clos(
 ) -> Fabric:
     """Make leaf switches, each cabled to every spine switch.
 
-    :param leaves: Number of leaf switches, from 1.
-    :param spines: Number of spine switches, from 1.
-    :param hosts_per_leaf: Number of hosts on each leaf switch, from 1.
-    :param cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param leaves: Number of leaf switches, at least 1.
+    :param spines: Number of spine switches, at least 1.
+    :param hosts_per_leaf: Number of hosts on each leaf switch, at least 1.
+    :param cables_per_pair: Number of parallel cables between each leaf and each spine, at least 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -319,24 +313,24 @@ def rail_optimised(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make scalable units of nodes with several adapters, each on its leaf switch of the unit.
+    """Make scalable units of nodes with several adapters, one on each leaf switch of the unit.
 
-    :param units: Number of scalable units, from 1.
-    :param nodes_per_unit: Number of nodes in each unit, from 1.
-    :param rails: Number of adapters of each node, and of leaf switches in each unit, from 1.
-    :param levels: Number of levels of switches: 2 (leaf and spine) or 3 (leaf, spine and core).
+    :param units: Number of scalable units, at least 1.
+    :param nodes_per_unit: Number of nodes in each unit, at least 1.
+    :param rails: Number of adapters per node, and of leaf switches per unit, at least 1.
+    :param levels: Number of switch levels: 2 (leaf and spine) or 3 (leaf, spine and core).
     :param radix: Number of ports of each switch, from 2 to 65,535.
-    :param tapering: Nodes on a leaf for each of its cables up, from 1: 2 is an oversubscription of
-        2 : 1.
-    :param spines: Number of spine switches in each spine group; as few as fit unless given.
-    :param uplinks: Number of cables from each leaf to each spine of its group; by `tapering` unless
-        given.
-    :param units_per_block: Number of units that share spines (three levels); as many as fit unless
-        given.
-    :param spine_groups: Number of spine groups in each block (three levels), a divisor of `rails`,
-        the default.
-    :param cores: Number of core switches (three levels); enough for no taper at spines unless
-        given.
+    :param tapering: Ratio of nodes to upward cables on a leaf, at least 1; 2 is an oversubscription
+        of 2 : 1.
+    :param spines: Number of spine switches in each spine group; by default as few as possible.
+    :param uplinks: Number of cables from each leaf to each spine of its group; by default derived
+        from `tapering`.
+    :param units_per_block: Number of units that share spines (three levels); by default the largest
+        possible number.
+    :param spine_groups: Number of spine groups in each block (three levels), a divisor of `rails`;
+        by default `rails`.
+    :param cores: Number of core switches (three levels); by default enough to avoid tapering at the
+        spines.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -372,13 +366,13 @@ def multi_plane(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make disjoint folded Clos networks, with an adapter of every node in each.
+    """Make disjoint folded Clos networks, with one adapter of every node in each network.
 
-    :param planes: Number of planes, and of adapters of each node, from 1.
-    :param leaves: Number of leaf switches in each plane, from 1.
-    :param spines: Number of spine switches in each plane, from 1.
-    :param hosts_per_leaf: Number of nodes on each leaf switch, from 1.
-    :param cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
+    :param planes: Number of planes, and of adapters per node, at least 1.
+    :param leaves: Number of leaf switches in each plane, at least 1.
+    :param spines: Number of spine switches in each plane, at least 1.
+    :param hosts_per_leaf: Number of nodes on each leaf switch, at least 1.
+    :param cables_per_pair: Number of parallel cables between each leaf and each spine, at least 1.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -408,15 +402,14 @@ def dragonfly(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make fully joined groups of switches that are fully joined to each other.
+    """Make fully connected groups of fully connected switches.
 
-    :param switches_per_group: Number of switches in each group (a), from 1.
-    :param global_cables_per_switch: Number of cables from each switch to other groups (h), from 0
-        (then there is one group).
-    :param hosts_per_switch: Number of hosts on each switch (p), from 1.
-    :param groups: Number of groups (g), from 1 to a h + 1, which is the default.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param switches_per_group: Number of switches in each group (a), at least 1.
+    :param global_cables_per_switch: Number of cables from each switch to other groups (h); 0
+        requires a single group.
+    :param hosts_per_switch: Number of hosts on each switch (p), at least 1.
+    :param groups: Number of groups (g), from 1 to a h + 1; by default a h + 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
@@ -446,14 +439,13 @@ def irregular(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make switches joined at random, as in the studies of Myrinet clusters.
+    """Make randomly connected switches, as in the studies of Myrinet clusters.
 
-    :param switches: Number of switches, from 1.
+    :param switches: Number of switches, at least 1.
     :param ports: Number of ports of each switch, from 1 to 65,535.
-    :param hosts_per_switch: Number of hosts on each switch, from 1 to the number of its ports.
-    :param cables_per_pair_max: Largest number of parallel cables between two switches, from 1.
-    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
-        copy.
+    :param hosts_per_switch: Number of hosts on each switch, from 1 to `ports`.
+    :param cables_per_pair_max: Maximum number of parallel cables between two switches, at least 1.
+    :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
     :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 

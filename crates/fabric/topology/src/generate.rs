@@ -121,8 +121,7 @@ generators! {
     #[schemars(extend("x-source" = "Leiserson 1985; Clos 1953"))]
     #[schemars(extend("x-example" = "folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 2 }"))]
     "folded-clos" => folded_clos::FoldedClos { rails },
-    /// Scalable units of nodes with several adapters, each adapter on a different leaf switch of
-    /// the unit.
+    /// Scalable units of nodes with several adapters, one on each leaf switch of the unit.
     #[schemars(extend("x-source" = "NVIDIA, DGX SuperPOD reference architectures, 2023 and 2025"))]
     #[schemars(extend("x-example" = "rail-optimised = { units = 2, nodes_per_unit = 2, rails = 2, radix = 4 }"))]
     "rail-optimised" => rail_optimised::RailOptimised {},

@@ -123,9 +123,9 @@ pub struct ClassSummary {
     /// Half-width of the 95 % confidence interval of `in_transit_hosts_mean`.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
-    /// Jain's fairness index of the payload that each flow of the class delivered in the window: 1
-    /// if all flows delivered the same amount, and at least 1/n for n flows; missing if flows are
-    /// not counted.
+    /// Jain's fairness index of the payload that each flow of the class delivered in the window.
+    /// It is 1 if all flows delivered the same amount, and at least 1/n for n flows; missing if
+    /// flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness: Option<f64>,
     /// Half-width of the 95 % confidence interval of `fairness`.

@@ -47,10 +47,10 @@ impl Stop {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Messages with a row in the table `messages`: `none`; `sample`, a uniform random sample of
-    /// the messages created in the window (bottom-k, Cohen and Kaplan 2007), identical for
-    /// identical seeds; or `all`, every message of the run, written to the run folder when it is
-    /// delivered.
+    /// Messages with a row in the table `messages`: `none`, `sample` or `all`. `sample` is a uniform
+    /// random sample of the messages created in the window (bottom-k, Cohen and Kaplan 2007),
+    /// identical for identical seeds. With `all`, every message of the run is written to the run
+    /// folder when it is delivered.
     pub messages: KeptMessages,
     /// Maximum number of rows of the sample, from 1 to 10,000,000. Each row takes about 100 bytes
     /// of memory.

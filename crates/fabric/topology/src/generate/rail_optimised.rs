@@ -41,8 +41,7 @@ use crate::{DraftNode, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Scalable units of nodes with several adapters, each adapter on a different leaf switch of the
-/// unit.
+/// Scalable units of nodes with several adapters, one on each leaf switch of the unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RailOptimised {

@@ -53,9 +53,10 @@ pub struct Pfc {
     /// annex O: 672 bit times).
     pub frame: Bytes,
     /// Time from the arrival of a pause frame until the paused port starts no more packets.
-    /// Default: from the preset, or 0. The limits of IEEE 802.3, 31B.3.7, in quanta of 512 bit
-    /// times, are: 67 quanta at 10 Gb/s (3.43 us), 80 at 25 Gb/s (1.64 us), 118 at 40 Gb/s (1.51
-    /// us), 394 at 100 Gb/s (2.02 us), 453 at 200 Gb/s (1.16 us), and 905 at 400 Gb/s (1.16 us).
+    /// Default: from the preset, or 0. IEEE 802.3, 31B.3.7, limits it in quanta of 512 bit times.
+    /// The limits are 67 quanta at 10 Gb/s (3.43 us), 80 at 25 Gb/s (1.64 us) and 118 at 40 Gb/s
+    /// (1.51 us). They are 394 at 100 Gb/s (2.02 us), 453 at 200 Gb/s (1.16 us) and 905 at 400 Gb/s
+    /// (1.16 us).
     pub response_time: Option<Span>,
 }
 
