@@ -154,8 +154,8 @@ def torus(
 ) -> Fabric:
     """Make a grid of switches whose opposite edges are joined.
 
-    :param dimensions: Number of switches in each of 1 to 32 dimensions, at least 1 each. In a
-        dimension of size 2, one cable joins the two switches.
+    :param dimensions: Number of switches in each of 1 to 32 dimensions, at least 1; one cable joins
+        2 switches.
     :param hosts_per_switch: Number of hosts on each switch, at least 1.
     :param rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.
@@ -323,12 +323,12 @@ def rail_optimised(
     :param tapering: Ratio of nodes to upward cables on a leaf, at least 1; 2 is an oversubscription
         of 2 : 1.
     :param spines: Number of spine switches in each spine group; by default as few as possible.
-    :param uplinks: Number of cables from each leaf to each spine of its group; by default derived
-        from `tapering`.
+    :param uplinks: Number of cables from each leaf to each spine of its group; by default from
+        `tapering`.
     :param units_per_block: Number of units that share spines (three levels); by default the largest
         possible number.
-    :param spine_groups: Number of spine groups in each block (three levels), a divisor of `rails`;
-        by default `rails`.
+    :param spine_groups: Number of spine groups per block (three levels), a divisor of `rails`; by
+        default `rails`.
     :param cores: Number of core switches (three levels); by default enough to avoid tapering at the
         spines.
     :param seed: Seed of random choices; shapes without random choices do not depend on it.

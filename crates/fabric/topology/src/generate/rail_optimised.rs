@@ -73,8 +73,7 @@ pub struct RailOptimised {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub spines: Option<u32>,
-    /// Number of cables from each leaf to each spine of its group; by default derived from
-    /// `tapering`.
+    /// Number of cables from each leaf to each spine of its group; by default from `tapering`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub uplinks: Option<u32>,
@@ -82,8 +81,7 @@ pub struct RailOptimised {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub units_per_block: Option<u32>,
-    /// Number of spine groups in each block (three levels), a divisor of `rails`; by default
-    /// `rails`.
+    /// Number of spine groups per block (three levels), a divisor of `rails`; by default `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub spine_groups: Option<u32>,

@@ -23,8 +23,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Torus {
-    /// Number of switches in each of 1 to 32 dimensions, at least 1 each. In a dimension of size 2,
-    /// one cable joins the two switches.
+    /// Number of switches in each of 1 to 32 dimensions, at least 1; one cable joins 2 switches.
     #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
     pub dimensions: Vec<u32>,
     /// Number of hosts on each switch, at least 1.

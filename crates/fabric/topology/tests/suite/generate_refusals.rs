@@ -197,70 +197,70 @@ fn each_parameter_is_described_in_one_sentence() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     TwoHosts: Two hosts with a row of switches between them.
       switches: Number of switches in a row between the two hosts, from 0 (a direct cable) to 999,998.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    Star: One switch with all hosts on it.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    Star: One switch with all hosts.
       hosts: Number of hosts on the switch, from 1 to 65,535.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     Ring: Switches in a ring.
-      switches: Number of switches in the ring, from 1 (two are joined by one cable).
-      hosts_per_switch: Number of hosts on each switch, from 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    Mesh: A grid of switches with open edges.
-      dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
-      hosts_per_switch: Number of hosts on each switch, from 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    Torus: A grid of switches whose edges are joined to the opposite ones.
-      dimensions: Number of switches in each of 1 to 32 dimensions, from 1 (2 are joined by one cable).
-      hosts_per_switch: Number of hosts on each switch, from 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    Hypercube: A mesh of two switches in each dimension.
-      dimensions: Number of dimensions, from 1 to 18; each doubles the number of switches.
-      hosts_per_switch: Number of hosts on each switch, from 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    KAryNTree: A fat tree of equal switches by Petrini and Vanneschi.
-      arity: Number of cables from each switch downwards (k), from 2.
-      levels: Number of levels of switches (n), from 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    FatTree: Fat tree of switches with equally many ports.
-      ports: Number of ports of each switch, even, from 2.
-      levels: Number of levels of switches, from 1.
-      tapering: Hosts on a leaf for each of its cables up, from 1: 2 is an oversubscription of 2 : 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+      switches: Number of switches in the ring, at least 1; two switches are joined by one cable.
+      hosts_per_switch: Number of hosts on each switch, at least 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    Mesh: Grid of switches with open edges.
+      dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8]; each number is at least 1.
+      hosts_per_switch: Number of hosts on each switch, at least 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    Torus: Grid of switches whose opposite edges are joined.
+      dimensions: Number of switches in each of 1 to 32 dimensions, at least 1; one cable joins 2 switches.
+      hosts_per_switch: Number of hosts on each switch, at least 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    Hypercube: Mesh of two switches in each dimension.
+      dimensions: Number of dimensions, from 1 to 18; each dimension doubles the number of switches.
+      hosts_per_switch: Number of hosts on each switch, at least 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    KAryNTree: Fat tree of equal switches by Petrini and Vanneschi.
+      arity: Number of downward cables of each switch (k), at least 2.
+      levels: Number of switch levels (n), at least 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    FatTree: Fat tree of switches with equal numbers of ports.
+      ports: Number of ports of each switch: an even number, at least 2.
+      levels: Number of switch levels, at least 1.
+      tapering: Ratio of hosts to upward cables on a leaf, at least 1; 2 is an oversubscription of 2 : 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     FoldedClos: Leaf switches, each cabled to every spine switch.
-      leaves: Number of leaf switches, from 1.
-      spines: Number of spine switches, from 1.
-      hosts_per_leaf: Number of hosts on each leaf switch, from 1.
-      cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    RailOptimised: Scalable units of nodes whose adapters each have a leaf switch of the unit.
-      units: Number of scalable units, from 1.
-      nodes_per_unit: Number of nodes in each unit, from 1.
-      rails: Number of adapters of each node, and of leaf switches in each unit, from 1.
-      levels: Number of levels of switches: 2 (leaf and spine) or 3 (leaf, spine and core).
+      leaves: Number of leaf switches, at least 1.
+      spines: Number of spine switches, at least 1.
+      hosts_per_leaf: Number of hosts on each leaf switch, at least 1.
+      cables_per_pair: Number of parallel cables between each leaf and each spine, at least 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    RailOptimised: Scalable units of nodes with several adapters, one on each leaf switch of the unit.
+      units: Number of scalable units, at least 1.
+      nodes_per_unit: Number of nodes in each unit, at least 1.
+      rails: Number of adapters per node, and of leaf switches per unit, at least 1.
+      levels: Number of switch levels: 2 (leaf and spine) or 3 (leaf, spine and core).
       radix: Number of ports of each switch, from 2 to 65,535.
-      tapering: Nodes on a leaf for each of its cables up, from 1: 2 is an oversubscription of 2 : 1.
-      spines: Number of spine switches in each spine group; as few as fit unless given.
-      uplinks: Number of cables from each leaf to each spine of its group; by `tapering` unless given.
-      units_per_block: Number of units that share spines (three levels); as many as fit unless given.
-      spine_groups: Number of spine groups in each block (three levels), a divisor of `rails`, the default.
-      cores: Number of core switches (three levels); enough for no taper at spines unless given.
-    MultiPlane: Disjoint folded Clos networks, with an adapter of every node in each.
-      planes: Number of planes, and of adapters of each node, from 1.
-      leaves: Number of leaf switches in each plane, from 1.
-      spines: Number of spine switches in each plane, from 1.
-      hosts_per_leaf: Number of nodes on each leaf switch, from 1.
-      cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
-    Dragonfly: Fully joined groups of switches that are fully joined to each other.
-      switches_per_group: Number of switches in each group (a), from 1.
-      hosts_per_switch: Number of hosts on each switch (p), from 1.
-      global_cables_per_switch: Number of cables from each switch to other groups (h), from 0 (then there is one group).
-      groups: Number of groups (g), from 1 to a h + 1, which is the default.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    Irregular: Switches joined at random, as in the studies of Myrinet clusters.
-      switches: Number of switches, from 1.
+      tapering: Ratio of nodes to upward cables on a leaf, at least 1; 2 is an oversubscription of 2 : 1.
+      spines: Number of spine switches in each spine group; by default as few as possible.
+      uplinks: Number of cables from each leaf to each spine of its group; by default from `tapering`.
+      units_per_block: Number of units that share spines (three levels); by default the largest possible number.
+      spine_groups: Number of spine groups per block (three levels), a divisor of `rails`; by default `rails`.
+      cores: Number of core switches (three levels); by default enough to avoid tapering at the spines.
+    MultiPlane: Disjoint folded Clos networks, with one adapter of every node in each network.
+      planes: Number of planes, and of adapters per node, at least 1.
+      leaves: Number of leaf switches in each plane, at least 1.
+      spines: Number of spine switches in each plane, at least 1.
+      hosts_per_leaf: Number of nodes on each leaf switch, at least 1.
+      cables_per_pair: Number of parallel cables between each leaf and each spine, at least 1.
+    Dragonfly: Fully connected groups of fully connected switches.
+      switches_per_group: Number of switches in each group (a), at least 1.
+      hosts_per_switch: Number of hosts on each switch (p), at least 1.
+      global_cables_per_switch: Number of cables from each switch to other groups (h); 0 requires a single group.
+      groups: Number of groups (g), from 1 to a h + 1; by default a h + 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
+    Irregular: Randomly connected switches, as in the studies of Myrinet clusters.
+      switches: Number of switches, at least 1.
       ports: Number of ports of each switch, from 1 to 65,535.
-      hosts_per_switch: Number of hosts on each switch, from 1 to the number of its ports.
-      cables_per_pair_max: Largest number of parallel cables between two switches, from 1.
-      rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+      hosts_per_switch: Number of hosts on each switch, from 1 to `ports`.
+      cables_per_pair_max: Maximum number of parallel cables between two switches, at least 1.
+      rails: Number of disjoint copies, at least 1. Each host has an adapter in every copy.
     "#);
 }
