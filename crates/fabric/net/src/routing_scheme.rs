@@ -196,6 +196,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     const AT_RANDOM: Decision = Decision::AtRandom { alternative: 0.25 };
+    const BY_LOAD: Decision = Decision::ByLoad { threshold_bytes: u64::MAX };
     const AT_SWITCHES: Decision =
         Decision::AtSwitches(SwitchDecision { select: Select::First, reselect: Reselect::Never });
 
@@ -226,6 +227,9 @@ mod tests {
             (vec![table.clone()], 0, Decision::ByPair, true),
             (vec![], 0, Decision::ByPair, false),
             (vec![source.clone(); 2], 0, AT_RANDOM, true),
+            (vec![source.clone(); 2], 0, BY_LOAD, true),
+            (vec![table.clone()], 1, BY_LOAD, true),
+            (vec![table.clone()], 0, BY_LOAD, false),
             (vec![source.clone(); 2], 0, Decision::ByPair, false),
             (vec![source.clone(); 3], 0, AT_RANDOM, false),
             (vec![table.clone(); 2], 0, AT_RANDOM, false),

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! When a packet starts to leave a buffer, an update is queued with the time when it will reach the
-//! sender. Due updates are applied only when the known blocks do not suffice, and an update causes
-//! an event only if a sender waits for it.
+//! sender. Due updates are applied when the known blocks do not suffice or are read, not when they
+//! are due; an update causes an event only if a sender waits for it.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -40,7 +40,7 @@ struct Lane {
 }
 
 const _: () =
-    assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
+    assert!(size_of::<Lane>() == 64, "a lane fits a cache line, apart from its list of updates");
 
 #[derive(Clone, Copy, Debug)]
 struct Update {
@@ -191,7 +191,7 @@ impl Lane {
         &self.updates[self.applied as usize..]
     }
 
-    /// Adds the updates that are due to the known blocks.
+    /// Adds the blocks of due updates to the known blocks.
     #[inline]
     fn apply(&mut self, now: u64) {
         while let Some(update) = self.updates.get(self.applied as usize)
@@ -208,7 +208,7 @@ impl Lane {
             self.make_room(now);
         }
         self.updates.push(update);
-        // Packets leave a buffer nearly in the order in which their tails leave it.
+        // Packets start to leave a buffer nearly in the order in which their tails leave it.
         let mut place = self.updates.len() - 1;
         while place > self.applied as usize && self.updates[place - 1].time_ps > update.time_ps {
             self.updates.swap(place - 1, place);
@@ -225,5 +225,50 @@ impl Lane {
         self.applied = 0;
         let used = self.updates.len();
         self.updates.reserve(used.max(MIN_UPDATES));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::{Purpose, Stream};
+
+    fn lane() -> Lane {
+        Lane {
+            known_blocks: 0,
+            applied: 0,
+            credit_ps: 0,
+            event_ps: UNWANTED,
+            updates: Vec::new(),
+            occupancy: 0,
+        }
+    }
+
+    /// All updates ever queued, and the blocks of those that are due, counted from the start.
+    #[test]
+    fn lanes_know_the_blocks_of_all_due_updates() {
+        for seed in 0..50 {
+            let mut draw = Stream::new(seed, "credits", Purpose::Shuffle);
+            let (mut lane, mut all, mut now) = (lane(), Vec::new(), 0);
+            for _ in 0..500 {
+                now += draw.below(20);
+                let update = Update { time_ps: now + draw.below(60), blocks: 1 + now as u32 % 5 };
+                lane.queue(update, now);
+                all.push(update);
+                let due = |until: u64| {
+                    all.iter().filter(|of| of.time_ps <= until).map(|of| of.blocks).sum::<u32>()
+                };
+                let later = now + draw.below(60);
+                let pending = lane.pending().iter().filter(|of| of.time_ps <= later);
+                let until_later = lane.known_blocks + pending.map(|of| of.blocks).sum::<u32>();
+                assert_eq!(until_later, due(later), "seed {seed} at {now}");
+                if draw.below(4) == 0 {
+                    lane.apply(now);
+                    assert_eq!(lane.known_blocks, due(now), "seed {seed} at {now}");
+                }
+                assert!(lane.pending().is_sorted_by_key(|of| of.time_ps));
+                assert!(lane.updates.capacity() <= 64, "at most about 80 ps are pending");
+            }
+        }
     }
 }

@@ -113,8 +113,8 @@ pub enum Decision {
     /// Hosts select the alternative path if its first output is less loaded (UGAL with local
     /// information).
     ByLoad {
-        /// Minimum advantage in bytes, exclusive, of the alternative path's product of load and
-        /// number of switches.
+        /// Difference of load times hops, direct minus alternative path, above which packets take
+        /// the alternative path; in bytes.
         threshold_bytes: u64,
     },
     /// Every switch selects one of the outputs in its adaptive table.

@@ -1,12 +1,13 @@
 //! Load of the outputs at a host's first switch, for the selection of paths.
 //!
 //! ```text
-//!   host ──► first switch ─┬─ output 2   credits out 12, waiting 0 B      direct path, 2 switches: 12 x 2
-//!                          └─ output 5   credits out  3, waiting 0 B      over s4, 5 switches:      3 x 5
+//!   host ──► first switch ─┬─ output 2   credits out 12, waiting 0 B      direct path, 1 hop: 12 x 1
+//!                          └─ output 5   credits out  3, waiting 0 B      over s4, 4 hops:     3 x 4
 //! ```
 //!
-//! Each path is rated by the load of its first output times its number of switches. A packet takes
-//! the alternative path if its product is lower than the direct path's by more than a threshold.
+//! Each path is rated by the load of its first output times its hops, the channels between switches.
+//! A packet takes the alternative path if its product is lower than the direct path's by more than a
+//! threshold. A packet for an endpoint on its first switch takes the direct path.
 //!
 //! Source: Singh, "Load-Balanced Routing in Interconnection Networks", PhD thesis, Stanford 2005,
 //! chapter 5 (UGAL), with local information only; the units of the load are ours.
@@ -57,14 +58,14 @@ impl ByLoad {
     pub(super) fn prefers(&self, plan: &Plan, packet: &Packet, alternative: PathId) -> bool {
         let ends = (packet.source, packet.destination);
         let of = |path| {
-            let (output, switches) = plan.first_output(path, ends)?;
+            let (output, hops) = plan.first_output(path, ends)?;
             let place = self.outputs.iter().position(|of| *of == output)?;
-            Some(self.loads[place].bytes(self.credit_bytes) * switches)
+            Some(self.loads[place].bytes(self.credit_bytes) * hops)
         };
         let (direct, alternative) = (of(PathId::PRIMARY), of(alternative));
-        direct
-            .zip(alternative)
-            .is_some_and(|(direct, alternative)| alternative + self.threshold_bytes < direct)
+        direct.zip(alternative).is_some_and(|(direct, alternative)| {
+            direct.saturating_sub(alternative) > self.threshold_bytes
+        })
     }
 }
 
@@ -78,16 +79,16 @@ impl Plan {
     }
 
     /// Returns the buffer space of one credit, in bytes.
-    pub fn credit_bytes(&self) -> u64 {
+    fn credit_bytes(&self) -> u64 {
         match &self.switching {
-            Switching::Wormhole(_) => 1,
+            Switching::Wormhole(_) => unreachable!("slack buffers have no credits"),
             Switching::VirtualLanes(pipeline) => pipeline.wire_bytes(1),
             Switching::Packets(_) => BLOCK_BYTES.into(),
         }
     }
 
-    /// Returns the output of a path at its first switch, and the number of switches on the path;
-    /// `None` without switches.
+    /// Returns the output of a path at its first switch, and the path's hops: its channels between
+    /// switches. `None` without switches.
     fn first_output(
         &self,
         path: PathId,
@@ -108,6 +109,6 @@ impl Plan {
                 routes.channel(&self.fabric, routes.kept(first, end)?, 0, || first)
             }
         };
-        Some((output, switches as u64))
+        Some((output, switches as u64 - 1))
     }
 }

@@ -1,7 +1,7 @@
 //! Path selection at the source (`timing.md`, "Paths and legs"; Flich et al. 2001, section III).
 
 use gingham_kernel::{Purpose, Span, Stream};
-use gingham_net::{ContentionPlan, Decision, OutputLoad, PathId, Plan};
+use gingham_net::{ContentionPlan, Decision, OutputLoad, PathId, Plan, Switching};
 use gingham_topology::EndpointId;
 
 #[derive(Clone, Debug)]
@@ -53,22 +53,29 @@ impl SourceChooser {
             }
         };
         let Decision::ByLoad { threshold_bytes } = self.decision else { return path };
-        let load = |path| self.load_times_switches(plan, path, to);
+        let load = |path| self.load_times_hops(plan, path, to);
         match (load(PathId::PRIMARY), load(path)) {
-            (Some(direct), Some(other)) if direct > other + threshold_bytes => path,
+            (Some(direct), Some(other)) if direct > other && direct - other > threshold_bytes => {
+                path
+            }
             _ => PathId::PRIMARY,
         }
     }
 
     /// Returns the load, in bytes, of the path's output at its first switch, times the number of
-    /// switches on the path.
-    fn load_times_switches(&self, plan: &Plan, path: PathId, to: EndpointId) -> Option<u64> {
+    /// channels between switches on the path.
+    fn load_times_hops(&self, plan: &Plan, path: PathId, to: EndpointId) -> Option<u64> {
         let channels = plan.path(path, self.endpoint, to)?.split_off(1);
         let first = channels.first()?;
         let port = plan.first_outputs(self.endpoint).position(|output| output == *first)?;
         let load = self.loads[port];
-        let bytes = load.credits_out * plan.credit_bytes() + load.waiting_bytes;
-        Some(bytes * plan.length_of(&channels).switches as u64)
+        let credit_bytes = match &plan.switching {
+            Switching::Packets(_) => 64,
+            Switching::VirtualLanes(pipeline) => u64::from(pipeline.flit_bytes),
+            Switching::Wormhole(_) => panic!("outputs of wormhole switches have no credits"),
+        };
+        let bytes = load.credits_out * credit_bytes + load.waiting_bytes;
+        Some(bytes * (plan.length_of(&channels).switches - 1) as u64)
     }
 }
 
