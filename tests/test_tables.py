@@ -246,7 +246,7 @@ def test_what_is_longer_than_the_terminal_goes_to_the_pager(tmp_path: Path) -> N
     assert told.splitlines() == lines, "a pager that knows no styles gets none"
     assert max(map(len, lines)) <= 60
     paged.unlink()
-    assert "Offered load" in in_terminal([GINGHAM, "explain", "load"], 60, 24, PAGER=pager)
+    assert "offered load" in in_terminal([GINGHAM, "explain", "load"], 60, 24, PAGER=pager)
     assert not paged.exists(), "what fits needs no pager"
 
 

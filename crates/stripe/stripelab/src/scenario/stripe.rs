@@ -113,20 +113,21 @@ pub enum Quanta {
     Follow,
 }
 
-/// Scheduler that selects the channel of a packet. Sections refer to Adiseshu, Parulkar and
-/// Varghese 1996.
+/// Scheduler that selects the channel of a packet.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
     /// A quantum of bytes per turn; the last packet may overdraw it, which reduces the next
-    /// quantum. Fair in bytes for any packet lengths (section 3.5).
+    /// quantum. Fair in bytes for any packet lengths (Adiseshu, Parulkar and Varghese 1996, section
+    /// 3.5).
     #[default]
     SurplusRoundRobin,
-    /// A number of packets per turn, of any length (section 6.2).
+    /// A number of packets per turn, of any length (Adiseshu et al. 1996, section 6.2).
     GeneralisedRoundRobin(Generalised),
     /// One packet per turn.
     RoundRobin,
-    /// A pseudo-random channel for each packet, which the receiver could reproduce (section 3.4).
+    /// A pseudo-random channel for each packet, which the receiver could reproduce (Adiseshu et al.
+    /// 1996, section 3.4).
     Randomised,
     /// The channel whose queue empties first. Not causal: the receiver cannot reproduce the choice,
     /// so logical reception is impossible.
@@ -141,7 +142,7 @@ pub enum Scheduler {
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
     /// Packets per turn of each channel. Default: small integers with the ratio closest to that of
-    /// the channel rates (section 6.2).
+    /// the channel rates (Adiseshu et al. 1996, section 6.2).
     pub packets: Vec<u32>,
     /// Maximum packets per turn of the slowest channel in the default ratio. With 1, every other
     /// rate is rounded to a multiple of the slowest rate. The default of 8 is our choice; the paper
