@@ -252,7 +252,8 @@ mod tests {
             let (mut lane, mut all, mut now) = (lane(), Vec::new(), 0);
             for _ in 0..500 {
                 now += draw.below(20);
-                let update = Update { time_ps: now + draw.below(60), blocks: 1 + now as u32 % 5 };
+                let blocks = 1 + u32::try_from(draw.below(5)).expect("blocks are few");
+                let update = Update { time_ps: now + draw.below(60), blocks };
                 lane.queue(update, now);
                 all.push(update);
                 let due = |until: u64| {
