@@ -3,7 +3,9 @@
 //! Invariants: no clock or global state; results depend neither on the machine nor on the
 //! scheduling order.
 
+mod delay_queue;
 mod event;
+mod fifo;
 mod file_name;
 #[macro_use]
 mod id;
@@ -13,7 +15,9 @@ mod text;
 mod time;
 mod wheel;
 
+pub use delay_queue::{DelayQueue, FIFOS};
 pub use event::EventQueue;
+pub use fifo::Fifo;
 pub use file_name::FileName;
 pub use quantity::{ByteTime, FlitTime, Length, Rate};
 pub use random::{Counted, Purpose, Stream};

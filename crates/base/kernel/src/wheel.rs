@@ -107,7 +107,19 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.last().copied()
     }
 
+    /// Returns a lower bound of the times of all events, without moving to the next slot;
+    /// `u64::MAX` if no event is pending.
+    pub fn earliest(&self) -> u64 {
+        if let Some((time, _)) = self.current.last() {
+            return *time;
+        }
+        let near = self.next_occupied().map(|slot| slot << self.shift);
+        let far = self.far.peek().map(|Reverse((time, _))| *time);
+        near.into_iter().chain(far).min().unwrap_or(u64::MAX)
+    }
+
     /// Removes the earliest event.
+    #[inline]
     pub fn pop(&mut self) -> Option<(u64, E)> {
         if self.current.is_empty() {
             self.turn()?;

@@ -332,7 +332,7 @@ impl Plan {
 
     /// Returns whether a node forwards packets.
     pub fn is_switch(&self, node: NodeId) -> bool {
-        self.fabric.node(node).is_switch()
+        self.fabric.is_switch(node)
     }
 
     /// Returns the highest priority of any class, acknowledgement or signal.

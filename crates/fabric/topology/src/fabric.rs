@@ -17,6 +17,7 @@
 
 mod builder;
 mod names;
+mod outgoing;
 mod port0;
 mod without;
 
@@ -25,6 +26,7 @@ pub(crate) use names::natural_key;
 
 use crate::speed::{LinkSpeed, PartialSpeed, ReportedSpeed};
 use gingham_kernel::{Length, id_type};
+use outgoing::Outgoing;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -192,9 +194,9 @@ impl Cable {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fabric {
     nodes: Vec<Node>,
+    switch_count: usize,
     cables: Vec<Cable>,
-    /// Outgoing channels by node and port, up to the highest cabled port.
-    outgoing: Vec<Vec<Option<ChannelId>>>,
+    outgoing: Outgoing,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
     endpoint_channels: Vec<ChannelId>,
@@ -218,7 +220,13 @@ impl Fabric {
 
     /// Iterates over the switches, which come first in canonical order.
     pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
-        NodeId::first(self.nodes.partition_point(Node::is_switch))
+        NodeId::first(self.switch_count)
+    }
+
+    /// Returns whether a node is a switch.
+    #[inline]
+    pub fn is_switch(&self, id: NodeId) -> bool {
+        id.index() < self.switch_count
     }
 
     /// Returns the cables in canonical order.
@@ -261,14 +269,15 @@ impl Fabric {
     }
 
     /// Returns the channel out of `node` through `port`; `None` without a cable.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub fn outgoing(&self, node: NodeId, port: u16) -> Option<ChannelId> {
-        *self.outgoing[node.index()].get(usize::from(port))?
+        self.outgoing.get(node, port)
     }
 
     /// Iterates over the channels out of `node` in port order.
     pub fn channels_from(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
-        self.outgoing[node.index()].iter().copied().flatten()
+        self.outgoing.of_node(node)
     }
 
     /// Returns the ports of all endpoints, ordered by node and port.

@@ -35,6 +35,7 @@ mod column;
 mod count;
 mod expected;
 mod group;
+mod lane_matching;
 mod link;
 mod paths;
 mod places;

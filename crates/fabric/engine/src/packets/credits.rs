@@ -11,7 +11,8 @@
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
-use gingham_kernel::Span;
+use crate::packets::network::blocks_of;
+use gingham_kernel::{Fifo, Span};
 use gingham_net::Plan;
 use gingham_topology::ChannelId;
 
@@ -19,24 +20,22 @@ use gingham_topology::ChannelId;
 const UNWANTED: u64 = 0;
 /// Value of `event_ps` if the next update must cause an event.
 const WANTED: u64 = u64::MAX;
-/// Smallest number of free places for updates after a reallocation.
-const MIN_UPDATES: usize = 4;
 
 /// Credits and occupancy of a lane buffer, kept together because a departing packet changes both.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Lane {
     known_blocks: u32,
-    /// Number of applied updates, at the front of `updates`.
-    applied: u32,
+    /// Multiples of 2^64 of the occupancy.
+    occupancy_high: u32,
+    /// Accumulated occupancy, in byte ps, of packets that have started to leave, modulo 2^64.
+    occupancy: u64,
     /// Time from the release of a block until its sender knows that it is free, in ps.
     credit_ps: u64,
     /// Time of the event for a waiting sender, in ps, or `UNWANTED` or `WANTED`.
     event_ps: u64,
-    /// Updates in time order.
-    updates: Vec<Update>,
-    /// Accumulated occupancy, in byte ps, of packets that have started to leave.
-    occupancy: u128,
+    /// Updates on their way or due, in time order.
+    updates: Fifo<Update>,
 }
 
 const _: () =
@@ -59,11 +58,11 @@ impl Credits {
         let lane_count = usize::from(plan.lanes.count);
         let lane = |channel: ChannelId, lane: usize| Lane {
             known_blocks: blocks[lane],
-            applied: 0,
+            occupancy_high: 0,
+            occupancy: 0,
             credit_ps: delay(channel).as_ps(),
             event_ps: UNWANTED,
-            updates: Vec::new(),
-            occupancy: 0,
+            updates: Fifo::new(),
         };
         let lanes = ChannelId::first(plan.channels.len())
             .flat_map(|channel| (0..lane_count).map(move |number| (channel, number)))
@@ -83,14 +82,33 @@ impl Credits {
     }
 
     #[inline]
-    pub(crate) fn leave(&mut self, channel: ChannelId, lane: u8, wire_bytes: u32, stay_ps: u64) {
+    pub(crate) fn occupy(&mut self, channel: ChannelId, lane: u8, wire_bytes: u32, stay_ps: u64) {
         let place = self.place(channel, lane);
-        self.lanes[place].occupancy += u128::from(wire_bytes) * u128::from(stay_ps);
+        self.lanes[place].occupy(wire_bytes, stay_ps);
+    }
+
+    /// Counts a packet's stay, as [`Self::occupy`] does, and returns the credits for its blocks at
+    /// `end_ps`.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn leave(
+        &mut self,
+        channel: ChannelId,
+        lane: u8,
+        (wire_bytes, stay_ps): (u32, u64),
+        end_ps: u64,
+        clock: &mut Clock,
+    ) {
+        let place = self.place(channel, lane);
+        let of = &mut self.lanes[place];
+        of.occupy(wire_bytes, stay_ps);
+        let update = Update { time_ps: end_ps + of.credit_ps, blocks: blocks_of(wire_bytes) };
+        of.give_back(update, (channel, lane), clock);
     }
 
     pub(crate) fn occupancy(&self, channel: ChannelId) -> u128 {
         let first = self.place(channel, 0);
-        self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
+        self.lanes[first..first + self.lane_count].iter().map(Lane::occupancy).sum()
     }
 
     /// Returns whether the sender knows of at least `blocks` free blocks. Otherwise schedules an
@@ -122,7 +140,7 @@ impl Credits {
         if of.known_blocks >= blocks {
             return true;
         }
-        match of.pending().first() {
+        match of.updates.front() {
             None => of.event_ps = WANTED,
             Some(&Update { time_ps, .. }) if of.event_ps != time_ps => {
                 of.event_ps = time_ps;
@@ -148,7 +166,7 @@ impl Credits {
         of.known_blocks = left.expect("a packet starts only where there is space");
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn give_back(
         &mut self,
         channel: ChannelId,
@@ -158,12 +176,7 @@ impl Credits {
         clock: &mut Clock,
     ) {
         let place = self.place(channel, lane);
-        let of = &mut self.lanes[place];
-        of.queue(Update { time_ps, blocks }, clock.now());
-        if of.event_ps != UNWANTED && time_ps < of.event_ps {
-            of.event_ps = time_ps;
-            clock.schedule(time_ps, Event::Known { channel, lane });
-        }
+        self.lanes[place].give_back(Update { time_ps, blocks }, (channel, lane), clock);
     }
 
     #[inline]
@@ -177,7 +190,7 @@ impl Credits {
 
     pub(crate) fn free_until(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u32 {
         let of = &self.lanes[self.place(channel, lane)];
-        let due = of.pending().iter().take_while(|update| update.time_ps <= time_ps);
+        let due = of.updates.iter().take_while(|update| update.time_ps <= time_ps);
         of.known_blocks + due.map(|update| update.blocks).sum::<u32>()
     }
 
@@ -187,44 +200,56 @@ impl Credits {
 }
 
 impl Lane {
-    fn pending(&self) -> &[Update] {
-        &self.updates[self.applied as usize..]
+    #[inline]
+    fn occupy(&mut self, wire_bytes: u32, stay_ps: u64) {
+        let added = u128::from(wire_bytes) * u128::from(stay_ps);
+        let sum = u128::from(self.occupancy) + added;
+        #[expect(clippy::cast_possible_truncation, reason = "the high part follows")]
+        {
+            self.occupancy = sum as u64;
+        }
+        self.occupancy_high += u32::try_from(sum >> 64).expect("a stay ends within a run");
+    }
+
+    fn occupancy(&self) -> u128 {
+        u128::from(self.occupancy_high) << 64 | u128::from(self.occupancy)
     }
 
     /// Adds the blocks of due updates to the known blocks.
-    #[inline]
-    fn apply(&mut self, now: u64) {
-        while let Some(update) = self.updates.get(self.applied as usize)
-            && update.time_ps <= now
-        {
-            self.known_blocks += update.blocks;
-            self.applied += 1;
-        }
-    }
-
-    #[inline]
-    fn queue(&mut self, update: Update, now: u64) {
-        if self.updates.len() == self.updates.capacity() {
-            self.make_room(now);
-        }
-        self.updates.push(update);
-        // Packets start to leave a buffer nearly in the order in which their tails leave it.
-        let mut place = self.updates.len() - 1;
-        while place > self.applied as usize && self.updates[place - 1].time_ps > update.time_ps {
-            self.updates.swap(place - 1, place);
-            place -= 1;
-        }
-    }
-
-    /// Removes applied updates. At least half of the capacity is free afterwards, so that the cost
-    /// for each update is constant.
     #[inline(never)]
-    fn make_room(&mut self, now: u64) {
-        self.apply(now);
-        self.updates.drain(..self.applied as usize);
-        self.applied = 0;
-        let used = self.updates.len();
-        self.updates.reserve(used.max(MIN_UPDATES));
+    fn apply(&mut self, now: u64) {
+        while let Some(update) = self.updates.front().filter(|of| of.time_ps <= now) {
+            self.known_blocks += update.blocks;
+            self.updates.pop();
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    fn give_back(&mut self, update: Update, (channel, lane): (ChannelId, u8), clock: &mut Clock) {
+        self.queue(update, clock.now());
+        if self.event_ps != UNWANTED && update.time_ps < self.event_ps {
+            self.event_ps = update.time_ps;
+            clock.schedule(update.time_ps, Event::Known { channel, lane });
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    fn queue(&mut self, update: Update, now: u64) {
+        if self.updates.is_full() {
+            self.apply(now);
+        }
+        // Packets start to leave a buffer nearly in the order in which their tails leave it.
+        match self.updates.back() {
+            Some(last) if last.time_ps > update.time_ps => self.queue_earlier(update),
+            _ => self.updates.push(update),
+        }
+    }
+
+    #[inline(never)]
+    fn queue_earlier(&mut self, update: Update) {
+        self.updates.push_before(update, |of| of.time_ps > update.time_ps);
     }
 }
 
@@ -236,11 +261,11 @@ mod tests {
     fn lane() -> Lane {
         Lane {
             known_blocks: 0,
-            applied: 0,
+            occupancy_high: 0,
+            occupancy: 0,
             credit_ps: 0,
             event_ps: UNWANTED,
-            updates: Vec::new(),
-            occupancy: 0,
+            updates: Fifo::new(),
         }
     }
 
@@ -260,15 +285,15 @@ mod tests {
                     all.iter().filter(|of| of.time_ps <= until).map(|of| of.blocks).sum::<u32>()
                 };
                 let later = now + draw.below(60);
-                let pending = lane.pending().iter().filter(|of| of.time_ps <= later);
+                let pending = lane.updates.iter().filter(|of| of.time_ps <= later);
                 let until_later = lane.known_blocks + pending.map(|of| of.blocks).sum::<u32>();
                 assert_eq!(until_later, due(later), "seed {seed} at {now}");
                 if draw.below(4) == 0 {
                     lane.apply(now);
                     assert_eq!(lane.known_blocks, due(now), "seed {seed} at {now}");
                 }
-                assert!(lane.pending().is_sorted_by_key(|of| of.time_ps));
-                assert!(lane.updates.capacity() <= 64, "at most about 80 ps are pending");
+                assert!(lane.updates.iter().is_sorted_by_key(|of| of.time_ps));
+                assert!(lane.updates.len() <= 64, "at most about 80 ps are pending");
             }
         }
     }

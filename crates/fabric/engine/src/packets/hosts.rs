@@ -17,6 +17,8 @@ pub(crate) struct Hosts {
     /// Index in `hosts` of the host that sends on each channel, `None` for channels from switches.
     of_channel: Vec<Option<u32>>,
     hosts: Vec<Host>,
+    /// Whether [`Network::is_plain`] holds.
+    are_plain: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +61,8 @@ impl Hosts {
             let number = u32::try_from(endpoint.index()).expect("ids have 32 bits");
             of_channel[plan.fabric.endpoint_channel(endpoint).index()] = Some(number);
         }
-        Self { of_channel, hosts: plan.fabric.endpoint_ids().map(host).collect() }
+        let hosts = plan.fabric.endpoint_ids().map(host).collect();
+        Self { of_channel, hosts, are_plain: network.is_plain() }
     }
 
     #[inline]
@@ -91,12 +94,13 @@ impl Hosts {
     }
 
     pub(crate) fn deliver(channel: ChannelId, id: PacketId, network: &mut Network) {
-        let now = network.clock.time();
-        let moving = *network.packets.remove(id);
-        let first_byte = network.plan.channel(channel).bytes.of(1);
+        let Network { plan, packets, endpoints, clock, .. } = network;
+        let now = clock.time();
+        let moving = packets.remove(id);
+        let first_byte = plan.channel(channel).bytes.of(1);
         let head_arrived = Time::from_ps(moving.came_ps) + first_byte;
         let arrival = &moving.arrival(head_arrived, now);
-        network.notify(Notice::Received { packet: &moving.packet, arrival });
+        endpoints.notify(now, Notice::Received { packet: &moving.packet, arrival });
     }
 
     pub(crate) fn try_start(&mut self, number: usize, channel: ChannelId, network: &mut Network) {
@@ -118,8 +122,11 @@ impl Hosts {
         let wire_bytes = network.wire_bytes(packet.payload_bytes);
         let moving = Moving::new(&network.plan, packet, wire_bytes, channel, peer);
         let id = network.packets.insert(moving);
-        let (_, end_ps) = network.start(id, channel, lane);
-        network.links.begin(channel, wire_bytes, end_ps, None);
+        if self.are_plain {
+            network.start::<true>(id, (channel, lane), |_| None);
+        } else {
+            network.start::<false>(id, (channel, lane), |_| None);
+        }
         if network.wanted.began.has(&packet) {
             network.notify(Notice::Began { endpoint, packet: &packet });
             network.carry_out();
@@ -136,7 +143,7 @@ impl Hosts {
         match network.endpoints.next(host.endpoint, 0, network.clock.time()) {
             Next::Packet { payload_bytes, .. } => {
                 let blocks = blocks_of(network.wire_bytes(payload_bytes));
-                let has_blocks = network.has_blocks(channel, 0, blocks);
+                let has_blocks = network.has_blocks::<false>(channel, 0, blocks);
                 network.set_credit_wait(channel, !has_blocks);
                 return has_blocks;
             }
@@ -180,7 +187,7 @@ impl Hosts {
                     let blocks = blocks_of(length_bytes);
                     for lane in host.groups[group].lanes() {
                         let is_taken = offers.eligible >> lane & 1 == 1;
-                        if !is_taken && network.has_blocks(channel, lane, blocks) {
+                        if !is_taken && network.has_blocks::<false>(channel, lane, blocks) {
                             offers.eligible |= 1 << lane;
                             offers.groups[usize::from(lane)] =
                                 u8::try_from(group).expect("groups are few");

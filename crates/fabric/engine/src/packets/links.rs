@@ -1,8 +1,10 @@
 //! Sending ends of channels: busy times, and the packets being sent.
 
-use gingham_kernel::{ByteTime, Span};
+use gingham_kernel::{ByteTime, FIFOS, Span};
 use gingham_net::{ChannelPlan, PacketsPlan, Plan};
 use gingham_topology::{ChannelId, NodeId};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 
@@ -12,12 +14,14 @@ pub(crate) struct Line {
     pub(crate) delay_ps: u64,
     pub(crate) target: NodeId,
     pub(crate) is_into_switch: bool,
+    /// FIFO of the clock for packets that this channel makes ready.
+    pub(crate) ready_fifo: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Sender {
-    line: Line,
+pub(crate) struct Sender {
+    pub(crate) line: Line,
     busy_until_ps: u64,
     started_bytes: u64,
     /// Time when the switch at the end of the channel last read a packet head, in ps.
@@ -41,6 +45,25 @@ const NOT_WAITING: u64 = u64::MAX;
 const _: () =
     assert!(size_of::<Sender>() == 64, "the state read at the start of a packet fits a cache line");
 
+// FIFOs of the clock. Packets become ready a constant time after their start, for each cable delay.
+const READY_FIFOS: usize = FIFOS - 2;
+/// FIFO for whole packets that arrive at hosts.
+pub(crate) const DELIVER_FIFO: u8 = 2;
+/// FIFO for channels that become idle.
+pub(crate) const LEFT_FIFO: u8 = 3;
+
+/// Assigns a FIFO to each delay: the most frequent delays have their own, the others share one.
+fn ready_fifos(plan: &Plan) -> BTreeMap<Span, u8> {
+    let mut counts: BTreeMap<Span, usize> = BTreeMap::new();
+    for channel in &plan.channels {
+        *counts.entry(channel.delay).or_default() += 1;
+    }
+    let mut delays: Vec<Span> = counts.keys().copied().collect();
+    delays.sort_by_key(|delay| Reverse(counts[delay]));
+    let fifo = |place: usize| u8::try_from(place.min(READY_FIFOS - 1)).expect("FIFOs are few");
+    delays.into_iter().enumerate().map(|(place, delay)| (delay, fifo(place))).collect()
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     senders: Vec<Sender>,
@@ -50,12 +73,19 @@ pub(crate) struct Links {
 
 impl Links {
     pub(crate) fn new(plan: &Plan) -> Self {
+        let ready_fifos = ready_fifos(plan);
         let sender = |channel: ChannelId| {
             let ChannelPlan { bytes, delay, .. } = *plan.channel(channel);
             let target = plan.ends(channel).target.node;
             let is_into_switch = plan.is_switch(target);
             Sender {
-                line: Line { bytes, delay_ps: delay.as_ps(), target, is_into_switch },
+                line: Line {
+                    bytes,
+                    delay_ps: delay.as_ps(),
+                    target,
+                    is_into_switch,
+                    ready_fifo: ready_fifos[&delay],
+                },
                 busy_until_ps: 0,
                 started_bytes: 0,
                 head_ps: 0,
@@ -117,16 +147,6 @@ impl Links {
     }
 
     #[inline]
-    pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
-        let last = &mut self.senders[input.index()].head_ps;
-        let forwarded = arrival_ps + of.forwarding_delay.as_ps();
-        let is_first = *last == 0;
-        let spaced = if is_first { 0 } else { *last + of.head_interval.as_ps() };
-        *last = forwarded.max(spaced);
-        *last
-    }
-
-    #[inline]
     pub(crate) fn is_into_switch(&self, channel: ChannelId) -> bool {
         self.line(channel).is_into_switch
     }
@@ -170,20 +190,8 @@ impl Links {
     }
 
     #[inline]
-    pub(crate) fn begin(
-        &mut self,
-        channel: ChannelId,
-        wire_bytes: u32,
-        busy_until_ps: u64,
-        from: Option<ChannelId>,
-    ) {
-        let sender = &mut self.senders[channel.index()];
-        debug_assert!(!sender.is_awaited, "a channel carries one packet at a time");
-        sender.busy_until_ps = busy_until_ps;
-        sender.wire_bytes = wire_bytes;
-        sender.started_bytes += u64::from(wire_bytes);
-        sender.from =
-            from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
+    pub(crate) fn sender_mut(&mut self, channel: ChannelId) -> &mut Sender {
+        &mut self.senders[channel.index()]
     }
 
     /// Returns the size (in bytes on the wire) and transmission time of the current or last packet.
@@ -208,5 +216,29 @@ impl Links {
         let (wire_bytes, span) = self.last(channel);
         let begun = Span::from_ps(end_ps.saturating_sub(busy_until_ps - span.as_ps()));
         started - wire_bytes + self.line(channel).bytes.started(begun).min(wire_bytes)
+    }
+}
+
+impl Sender {
+    /// Starts a packet. `from` is its incoming channel if a switch forwards it.
+    #[inline]
+    pub(crate) fn begin(&mut self, wire_bytes: u32, busy_until_ps: u64, from: Option<ChannelId>) {
+        debug_assert!(!self.is_awaited, "a channel carries one packet at a time");
+        self.busy_until_ps = busy_until_ps;
+        self.wire_bytes = wire_bytes;
+        self.started_bytes += u64::from(wire_bytes);
+        self.from =
+            from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
+    }
+
+    /// Returns the time when the switch at the end of the channel reads the head of a packet whose
+    /// first byte arrives at `arrival_ps`.
+    #[inline]
+    pub(crate) fn read_head(&mut self, arrival_ps: u64, of: &PacketsPlan) -> u64 {
+        let forwarded = arrival_ps + of.forwarding_delay.as_ps();
+        let is_first = self.head_ps == 0;
+        let spaced = if is_first { 0 } else { self.head_ps + of.head_interval.as_ps() };
+        self.head_ps = forwarded.max(spaced);
+        self.head_ps
     }
 }

@@ -5,7 +5,7 @@ use crate::packets::buffer_fills::BufferFills;
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
 use crate::packets::event::Event;
-use crate::packets::links::{Line, Links};
+use crate::packets::links::{DELIVER_FIFO, Line, Links};
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use crate::packets::pauses::Pauses;
 use crate::packets::reading::is_plain;
@@ -96,6 +96,17 @@ impl Network {
         }
     }
 
+    /// Returns whether buffers have credits without losses, and nothing needs to be known of packets
+    /// in the network.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.pauses.is_none()
+            && self.losses.is_none()
+            && self.output_buffers.is_none()
+            && !self.wanted.read
+            && !self.wanted.switched.are_stays()
+            && !self.watched.are_outputs()
+    }
+
     #[inline]
     pub(crate) fn is_idle(&self, channel: ChannelId) -> bool {
         self.links.busy_until_ps(channel) <= self.clock.now()
@@ -145,7 +156,7 @@ impl Network {
         let reported = self.watched.free.get(output.index()).copied().flatten();
         let Some(reported) = reported else { return };
         let blocks = self.watched.space_blocks[usize::from(lane)];
-        let has_space = self.has_blocks(output, lane, blocks);
+        let has_space = self.has_blocks::<false>(output, lane, blocks);
         if has_space == reported.contains(lane) {
             return;
         }
@@ -320,66 +331,78 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Starts a packet on an idle channel with enough space. Returns the packet's stay in the
-    /// previous buffer, and the time when its tail will have left, in ps.
+    /// Starts a packet on an idle channel with enough space; `from` is its incoming channel if a
+    /// switch forwards it. Returns the packet's stay in the previous buffer, and the time when its
+    /// tail will have left, in ps.
+    ///
+    /// With `PLAIN`, [`Self::is_plain`] must hold.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
-    pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
-        let Self { clock, packets, links, credits, pauses, active, .. } = self;
-        let Line { bytes, delay_ps, is_into_switch, .. } = *links.line(channel);
+    pub(crate) fn start<const PLAIN: bool>(
+        &mut self,
+        id: PacketId,
+        (channel, lane): (ChannelId, u8),
+        from: impl FnOnce(&Stay) -> Option<ChannelId>,
+    ) -> (Stay, u64) {
+        let Self { plan, packets_plan, clock, packets, links, credits, pauses, active, .. } = self;
+        let now = clock.now();
         let packet = packets.get_mut(id);
         let stay = Stay::from(&*packet);
-        let now = clock.now();
-        let span_ps = bytes.of(stay.wire_bytes.into()).as_ps();
-        packet.came_ps = now + delay_ps;
+        let wire_bytes = stay.wire_bytes;
+        let sender = links.sender_mut(channel);
+        let Line { bytes, delay_ps, target, is_into_switch, ready_fifo } = sender.line;
+        let span_ps = bytes.of(wire_bytes.into()).as_ps();
+        let (end_ps, arrival_ps) = (now + span_ps, now + delay_ps);
+        sender.begin(wire_bytes, end_ps, from(&stay));
+        packet.came_ps = arrival_ps;
         active.insert(channel.index());
-        if is_into_switch {
-            match pauses {
-                None => credits.take(channel, lane, blocks_of(stay.wire_bytes)),
-                Some(pauses) => {
-                    let whole_ps = packet.came_ps + bytes.of(1).as_ps();
-                    pauses.come((channel, lane), stay.wire_bytes, whole_ps, clock);
-                }
-            }
-            if self.watched.are_outputs() {
-                self.check_space(channel, lane);
-            }
-            self.come(id, channel, lane, span_ps);
-        } else {
+        if !is_into_switch {
             packet.place = Place::Leaving;
-            clock.schedule(packet.came_ps + span_ps, Event::Deliver { channel, packet: id });
+            let event = Event::Deliver { channel, packet: id };
+            clock.schedule_after_delay(DELIVER_FIFO, arrival_ps + span_ps, event);
+            return (stay, end_ps);
         }
-        (stay, now + span_ps)
-    }
-
-    #[expect(clippy::inline_always, reason = "it is called in one place")]
-    #[inline(always)]
-    fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
-        let Self { plan, packets_plan, clock, packets, links, buffer_fills, .. } = self;
-        let packet = packets.get_mut(id);
-        packet.come(plan, (channel, lane), links.line(channel).target);
+        let head_ps = sender.read_head(arrival_ps, packets_plan);
+        packet.come(plan, (channel, lane), target);
         assert!(!packet.lanes.is_empty(), "no packet is sent that would be dropped");
-        let (output, wire_bytes, arrival_ps) = (packet.output, packet.wire_bytes, packet.came_ps);
-        let head_ps = links.read_head(channel, arrival_ps, packets_plan);
-        if self.wanted.read {
+        let output = packet.output;
+        match pauses {
+            Some(pauses) if !PLAIN => {
+                let whole_ps = arrival_ps + bytes.of(1).as_ps();
+                pauses.come((channel, lane), wire_bytes, whole_ps, clock);
+            }
+            _ => credits.take(channel, lane, blocks_of(wire_bytes)),
+        }
+        if !PLAIN && self.wanted.read {
             // The endpoint may divert the packet when its head is read, which changes the ready
             // time.
-            buffer_fills.come(channel, lane, wire_bytes, arrival_ps);
-            return clock.schedule(head_ps, Event::Read { channel, packet: id });
-        }
-        let last_ps = arrival_ps + span_ps;
-        let dry_ps = links.never_dry_ps((channel, output), wire_bytes, last_ps);
-        clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
-        if dry_ps > head_ps && self.wanted.switched.are_stays() {
+            self.buffer_fills.come(channel, lane, wire_bytes, arrival_ps);
             clock.schedule(head_ps, Event::Read { channel, packet: id });
+        } else {
+            let last_ps = arrival_ps + span_ps;
+            let dry_ps = links.never_dry_ps((channel, output), wire_bytes, last_ps);
+            let event = Event::Ready { channel, packet: id };
+            clock.schedule_after_delay(ready_fifo, head_ps.max(dry_ps), event);
+            if !PLAIN && dry_ps > head_ps && self.wanted.switched.are_stays() {
+                clock.schedule(head_ps, Event::Read { channel, packet: id });
+            }
         }
+        if !PLAIN && self.watched.are_outputs() {
+            self.check_space(channel, lane);
+        }
+        (stay, end_ps)
     }
 
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
-    pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
+    pub(crate) fn leave_buffer<const PLAIN: bool>(&mut self, of: Stay, end_ps: u64) {
         let Stay { input, lane, wire_bytes, came_ps } = of;
-        self.credits.leave(input, lane, wire_bytes, end_ps - came_ps);
+        let stay_ps = end_ps - came_ps;
+        let blocks = blocks_of(wire_bytes);
+        if PLAIN {
+            return self.credits.leave(input, lane, (wire_bytes, stay_ps), end_ps, &mut self.clock);
+        }
+        self.credits.occupy(input, lane, wire_bytes, stay_ps);
         if self.wanted.read {
             let times = (self.clock.now(), end_ps);
             self.buffer_fills.leave(input, lane, wire_bytes, times);
@@ -387,7 +410,6 @@ impl Network {
         if let Some(pauses) = &mut self.pauses {
             return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
         }
-        let blocks = blocks_of(wire_bytes);
         if self.losses.is_some() {
             return self.free_at(input, lane, blocks, end_ps);
         }

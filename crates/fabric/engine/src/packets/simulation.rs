@@ -54,10 +54,15 @@ impl gingham_net::Network for Simulation {
         let event = self.network.clock.next_event(checkpoint);
         let event = event.map_err(|next| next.map(Time::from_ps))?;
         match ready(event) {
+            Some(packet) if self.switches.are_plain => {
+                self.switches.on_ready::<true>(packet, &mut self.network);
+            }
             Some(packet) => self.on_ready(packet),
             None => self.handle(event.into()),
         }
-        self.start_all();
+        if self.network.clock.has_starts() || !self.network.read.is_empty() {
+            self.start_all();
+        }
         Ok(())
     }
 
@@ -100,16 +105,15 @@ impl Simulation {
         simulation
     }
 
-    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
-    #[inline(always)]
+    #[inline(never)]
     fn on_ready(&mut self, packet: PacketId) {
         if self.network.wanted.switched.are_stays() {
             self.network.notify_queued(packet);
         }
-        self.switches.on_ready(packet, &mut self.network);
+        self.switches.on_ready::<false>(packet, &mut self.network);
     }
 
-    #[inline]
+    #[inline(never)]
     fn start_all(&mut self) {
         while let Some(channel) = self.network.clock.next_start() {
             self.try_start(channel);

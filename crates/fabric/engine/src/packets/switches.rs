@@ -12,6 +12,7 @@
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
 use crate::packets::event::Event;
+use crate::packets::links::LEFT_FIFO;
 use crate::packets::network::{Network, Stay, blocks_of};
 use crate::packets::packet::{PacketId, Packets, Place};
 use crate::packets::reading::Rules;
@@ -34,6 +35,8 @@ pub(crate) struct Switches {
     /// Whether the packets for an output form one queue: there is a single lane, and the oldest
     /// packet goes first.
     is_in_line: bool,
+    /// Whether all options are off: outputs are in line, and [`Network::is_plain`] holds.
+    pub(crate) are_plain: bool,
 }
 
 impl Switches {
@@ -42,15 +45,15 @@ impl Switches {
         let rules = Rules::new(plan, &network.packets_plan);
         let is_in_line =
             rules.are_plain && plan.lanes.count == 1 && network.output_buffers.is_none();
-        Self { rules, is_in_line }
+        Self { are_plain: is_in_line && network.is_plain(), rules, is_in_line }
     }
 
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
-    pub(crate) fn on_ready(&mut self, id: PacketId, network: &mut Network) {
+    pub(crate) fn on_ready<const PLAIN: bool>(&mut self, id: PacketId, network: &mut Network) {
         let output = network.packets.get(id).output;
-        if self.goes_at_once(id, output, network) {
-            self.start(id, output, 0, network);
+        if self.goes_at_once::<PLAIN>(id, output, network) {
+            self.start::<PLAIN>(id, output, 0, network);
         } else {
             self.wait(id, output, network);
         }
@@ -72,11 +75,16 @@ impl Switches {
     /// Returns whether a ready packet starts at once, as most packets do, without entering a list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
-    fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
-        self.is_in_line
+    fn goes_at_once<const PLAIN: bool>(
+        &self,
+        id: PacketId,
+        output: ChannelId,
+        network: &mut Network,
+    ) -> bool {
+        (PLAIN || self.is_in_line)
             && network.links.is_free(output, network.clock.now())
             && network.clock.is_over()
-            && network.has_space(output, 0, id)
+            && network.has_space::<PLAIN>(output, 0, id)
     }
 
     pub(crate) fn on_left(&mut self, output: ChannelId, network: &mut Network) {
@@ -90,7 +98,8 @@ impl Switches {
     pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
         let chosen = if self.is_in_line {
             let first = network.waiting.first(output);
-            let chosen = first.filter(|id| network.has_space(output, 0, *id)).map(|id| (0, id));
+            let chosen =
+                first.filter(|id| network.has_space::<false>(output, 0, *id)).map(|id| (0, id));
             network.set_credit_wait(output, first.is_some() && chosen.is_none());
             chosen
         } else if network.output_buffers.is_some() {
@@ -103,20 +112,31 @@ impl Switches {
         self.rules.before_start(id, output, lane, network);
         network.waiting.remove(&mut network.packets, id);
         network.links.wait_no_more(output);
-        self.start(id, output, lane, network);
+        if self.are_plain {
+            self.start::<true>(id, output, lane, network);
+        } else {
+            self.start::<false>(id, output, lane, network);
+        }
     }
 
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
-    fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
-        if network.wanted.switched.are_stays() {
+    fn start<const PLAIN: bool>(
+        &mut self,
+        id: PacketId,
+        output: ChannelId,
+        lane: u8,
+        network: &mut Network,
+    ) {
+        if !PLAIN && network.wanted.switched.are_stays() {
             network.notify_forwarded(id, output);
         }
-        let (stay, end_ps) = network.start(id, output, lane);
-        network.leave_buffer(stay, end_ps);
-        network.links.begin(output, stay.wire_bytes, end_ps, Some(stay.input));
-        self.rules.on_start(stay.input, end_ps);
-        if self.rules.couple_outputs {
+        let (stay, end_ps) = network.start::<PLAIN>(id, (output, lane), |stay| Some(stay.input));
+        network.leave_buffer::<PLAIN>(stay, end_ps);
+        if !PLAIN {
+            self.rules.on_start(stay.input, end_ps);
+        }
+        if !PLAIN && self.rules.couple_outputs {
             network.await_end(output);
             network.try_all(output);
         } else if network.links.is_any_waiting(output) {
@@ -140,7 +160,7 @@ impl Network {
         let mut eligible = 0_u16;
         for lane in 0..self.plan.lanes.count {
             let Some(id) = candidates[usize::from(lane)] else { continue };
-            if self.has_space(output, lane, id) {
+            if self.has_space::<false>(output, lane, id) {
                 let packet = self.packets.get(id);
                 let (length_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
                 heads[usize::from(lane)] = Head { length_bytes, arrival_ps };
@@ -179,20 +199,31 @@ impl Network {
     pub(crate) fn await_end(&mut self, channel: ChannelId) {
         if self.links.await_end(channel) {
             let end_ps = self.links.busy_until_ps(channel);
-            self.clock.schedule(end_ps, Event::Left { channel });
+            self.clock.schedule_after_delay(LEFT_FIFO, end_ps, Event::Left { channel });
         }
     }
 
     #[inline]
-    pub(crate) fn has_space(&mut self, channel: ChannelId, lane: u8, id: PacketId) -> bool {
+    pub(crate) fn has_space<const PLAIN: bool>(
+        &mut self,
+        channel: ChannelId,
+        lane: u8,
+        id: PacketId,
+    ) -> bool {
         let blocks = blocks_of(self.packets.get(id).wire_bytes);
-        self.has_blocks(channel, lane, blocks)
+        self.has_blocks::<PLAIN>(channel, lane, blocks)
     }
 
     #[inline]
-    pub(crate) fn has_blocks(&mut self, channel: ChannelId, lane: u8, blocks: u32) -> bool {
+    pub(crate) fn has_blocks<const PLAIN: bool>(
+        &mut self,
+        channel: ChannelId,
+        lane: u8,
+        blocks: u32,
+    ) -> bool {
         !self.links.is_into_switch(channel)
             || match &mut self.pauses {
+                _ if PLAIN => self.credits.has(channel, lane, blocks, &mut self.clock),
                 None => self.credits.has(channel, lane, blocks, &mut self.clock),
                 Some(pauses) => pauses.may_start(channel, lane),
             }
@@ -393,7 +424,7 @@ impl Network {
                 continue;
             };
             is_any_ready = true;
-            if self.has_space(output, lane, first.id) {
+            if self.has_space::<false>(output, lane, first.id) {
                 let length_bytes = self.packets.get(first.id).wire_bytes;
                 heads[usize::from(lane)] = Head { length_bytes, arrival_ps: first.crossed_ps };
                 eligible |= 1 << lane;
@@ -414,7 +445,7 @@ impl Network {
         let come_ps = stay.came_ps + takes.as_ps();
         let last_byte = self.links.line(output).bytes.of(1);
         let left_ps = come_ps.max(now + last_byte.as_ps());
-        self.leave_buffer(stay, left_ps);
+        self.leave_buffer::<false>(stay, left_ps);
         let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
         buffers.room.take(output, lane, blocks_of(stay.wire_bytes));
         let place = output.index() * buffers.lane_count + usize::from(lane);
@@ -430,10 +461,9 @@ impl Network {
         let place = output.index() * buffers.lane_count + usize::from(lane);
         let Crossed { id, .. } = buffers.lines[place].remove(first).expect("it stands there");
         self.links.wait_no_more(output);
-        let (stay, end_ps) = self.start(id, output, lane);
+        let (stay, end_ps) = self.start::<false>(id, (output, lane), |_| None);
         let Self { output_buffers, clock, .. } = self;
         let buffers = output_buffers.as_mut().expect("outputs have buffers");
         buffers.room.give_back(output, lane, blocks_of(stay.wire_bytes), end_ps, clock);
-        self.links.begin(output, stay.wire_bytes, end_ps, None);
     }
 }

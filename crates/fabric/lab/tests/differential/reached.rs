@@ -85,6 +85,10 @@ fn column_stepping_covers_every_router_kind() {
             Allocator::Islip(Islip { iterations }) => iterations,
             _ => 0,
         };
+        let over_lanes = match pipeline.vc_allocator {
+            VcAllocator::Islip(Islip { iterations }) if plan.lanes.count > 1 => iterations,
+            _ => 0,
+        };
         let is_cut = !pipeline.cut_through.is_empty();
         for (what, holds) in [
             ("a full crossbar", pipeline.crossbar == Crossbar::Full),
@@ -94,6 +98,8 @@ fn column_stepping_covers_every_router_kind() {
             ("lanes given by credits", pipeline.reallocation == Reallocation::TailCredit),
             ("iSLIP", islip == 1),
             ("iSLIP in iterations", islip > 1),
+            ("iSLIP over lanes", over_lanes == 1),
+            ("iSLIP over lanes in iterations", over_lanes > 1),
             ("input first", pipeline.allocator == Allocator::SeparableInputFirst),
             ("output first", pipeline.allocator == Allocator::SeparableOutputFirst),
             ("credits paid to cross", pipeline.pays_at_crossing()),

@@ -79,9 +79,6 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     let mut plan = plan.clone();
     let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
     let mut lanes = (**pipeline).clone();
-    if plan.lanes.count > 1 {
-        lanes.vc_allocator = gingham_net::VcAllocator::Maximal;
-    }
     (lanes.input_speedup, lanes.output_speedup) = (1, 1);
     lanes.crossbar_output = None;
     lanes.crossbar_input = Scheduler::default();

@@ -1,6 +1,7 @@
 //! Construction of a fabric from nodes and cables in any order.
 
 use super::names::{canonical_key, make_names_unique};
+use super::outgoing::Outgoing;
 use super::{
     Cable, ChannelId, EndpointId, Fabric, Guid, Identity, Node, NodeId, NodeKind, PortRef,
 };
@@ -175,28 +176,21 @@ impl FabricBuilder {
 
 /// Creates a fabric; `nodes` and `cables` must be in canonical order.
 pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
-    // Sized by the highest port in use, so that a wrong port count in a dump allocates no memory.
-    let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
-    for (index, cable) in cables.iter().enumerate() {
-        for (side, end) in cable.ends.iter().enumerate() {
-            let (ports, port) = (&mut outgoing[end.node.index()], usize::from(end.port));
-            ports.resize(ports.len().max(port + 1), None);
-            ports[port] = Some(ChannelId::new(2 * index + side));
-        }
-    }
+    let sources = cables.iter().flat_map(|cable| cable.ends);
+    let outgoing = Outgoing::new(nodes.len(), sources);
+    let source = |channel: ChannelId| cables[channel.index() / 2].ends[channel.index() % 2];
     let mut endpoints = Vec::new();
     for (index, _) in nodes.iter().enumerate().filter(|(_, node)| !node.is_switch()) {
-        let in_use = (0..=u16::MAX).zip(&outgoing[index]).filter(|(_, channel)| channel.is_some());
-        endpoints.extend(in_use.map(|(port, _)| PortRef { node: NodeId::new(index), port }));
+        let of_node = outgoing.of_node(NodeId::new(index));
+        endpoints.extend(of_node.map(|channel| source(channel)));
     }
     let endpoint_of =
         endpoints.iter().enumerate().map(|(i, port)| (*port, EndpointId::new(i))).collect();
-    let channel = |end: &PortRef| {
-        let channel = outgoing[end.node.index()][usize::from(end.port)];
-        channel.expect("an endpoint has a cable")
-    };
+    let channel =
+        |end: &PortRef| outgoing.get(end.node, end.port).expect("an endpoint has a cable");
     let endpoint_channels = endpoints.iter().map(channel).collect();
-    Fabric { nodes, cables, outgoing, endpoints, endpoint_of, endpoint_channels }
+    let switch_count = nodes.partition_point(Node::is_switch);
+    Fabric { nodes, switch_count, cables, outgoing, endpoints, endpoint_of, endpoint_channels }
 }
 
 #[cfg(test)]

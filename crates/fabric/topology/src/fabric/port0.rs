@@ -54,8 +54,8 @@ impl Fabric {
         let into = ChannelId::new(self.channel_count());
         let length = Some(Length::from_mm(0));
         self.cables.push(Cable { ends: [near, end], speed, partial_speed: None, length });
-        self.outgoing[switch.index()][usize::from(PORT_0)] = Some(into);
-        self.outgoing.push(vec![None, Some(Self::reverse(into))]);
+        self.outgoing.set(near, into);
+        self.outgoing.push_node(Self::reverse(into));
         self.endpoint_of.insert(end, EndpointId::new(self.endpoints.len()));
         self.endpoints.push(end);
         self.endpoint_channels.push(Self::reverse(into));

@@ -11,6 +11,7 @@ use crate::bits::members;
 use crate::lanes::allocation::Wanted;
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
+use crate::lanes::queues::Coming;
 use gingham_net::Reallocation;
 use pulp::{Simd, WithSimd};
 
@@ -91,9 +92,13 @@ impl<const L: usize> Granting<'_, L> {
                 let requests = &mut columns[output].requests;
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
                 for bit in members(switches) {
-                    while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
+                    if rules.matches_lanes {
+                        group.match_lanes::<PLAIN>(columns, (output, bit), network, rules);
+                    } else {
+                        while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
+                    }
                     if !PLAIN && rules.counts_credits {
-                        group.note_short(&mut columns[output], bit);
+                        group.note_short(&mut columns[output], bit, rules);
                     }
                 }
             }
@@ -108,12 +113,19 @@ impl<const L: usize> Granting<'_, L> {
 }
 
 impl<const L: usize> Group<L> {
-    fn note_short(&self, column: &mut Column<L>, bit: usize) {
+    fn note_short(&self, column: &mut Column<L>, bit: usize, rules: &Rules) {
         let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
         let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));
-        let free = column.requests.free[bit & 63] & !late;
-        let is_short = |asker| self.heads.get(asker, bit).may & free != 0;
-        let is_short = column.requests.askers(bit).any(is_short);
+        let free = column.requests.free[bit & 63];
+        // Other VC allocators than iSLIP leave no head that can be granted a lane.
+        let most = if rules.matches_lanes { rules.most_flits(column, bit) } else { [0; L] };
+        let can_take = |head: &Head, lane: usize| {
+            head.may & free & 1 << lane != 0 && most[lane] >= head.onward.flits
+        };
+        let is_short =
+            |head: &Head| head.may & free & !late != 0 && !(0..L).any(|lane| can_take(head, lane));
+        let is_short =
+            column.requests.askers(bit).any(|asker| is_short(self.heads.get(asker, bit)));
         column.short = column.short & !(1 << bit) | u64::from(is_short) << bit;
     }
 
@@ -137,6 +149,21 @@ impl<const L: usize> Group<L> {
         };
         let Some(Grant { asker, lane, onward }) = grant else { return false };
         let is_requested = column.requests.requested >> bit & 1 == 1;
+        self.connect::<PLAIN>(columns, (output, lane, bit), asker, onward, network);
+        is_requested
+    }
+
+    /// Connects the input lane of a head to the output lane that it was granted.
+    #[inline(always)]
+    pub(super) fn connect<const PLAIN: bool>(
+        &self,
+        columns: &mut [Column<L>],
+        (output, lane, bit): (usize, usize, usize),
+        asker: usize,
+        onward: Coming,
+        network: &mut Network,
+    ) {
+        let column = &columns[output];
         network.buffers.queue_worm(column.lane_there(lane, bit), onward);
         let (is_full, to) = (column.full[lane] >> bit & 1 == 1, column.lane_here(lane, bit));
         let (input, from) = (asker / L, asker % L);
@@ -145,6 +172,5 @@ impl<const L: usize> Group<L> {
         if !PLAIN && network.links.are_watched() {
             network.hold_lane(column.lane_here(from, bit), to);
         }
-        is_requested
     }
 }

@@ -5,7 +5,7 @@ use super::group::RADIX_MAX;
 use crate::Refusal;
 use crate::lanes::network::ticks_ahead;
 use gingham_net::{
-    Decision, Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
+    Decision, Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, WhenFull,
 };
 
 /// Condition that rules out the column stepper, with the responsible scenario keys and an
@@ -18,7 +18,7 @@ pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) 
     stands.map(|(_, keys, because)| Refusal { keys, because })
 }
 
-fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 8] {
+fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     let round_robin = Scheduler::default();
     [
         (
@@ -30,11 +30,6 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 8] {
             matches!(plan.routing.decision, Decision::ByLoad { .. }),
             &["routing.alternative.choose"],
             "hosts select paths by the credits of their switch",
-        ),
-        (
-            plan.lanes.count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
-            &["network.lanes.vc_allocator"],
-            "network.lanes.vc_allocator is other than maximal",
         ),
         (
             lanes.input_speedup > 1,

@@ -7,6 +7,7 @@
 
 use super::count::Count;
 use super::group::{RADIX_MAX, Row};
+use super::lane_matching::LaneMatching;
 use super::requests::{Requests, narrow};
 use super::wires::Wire;
 use crate::lanes::layout::NONE;
@@ -51,6 +52,8 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) wires: Vec<Wire>,
     pub(crate) loose: u64,
     pub(crate) requests: Requests<L>,
+    /// Pointers of iSLIP over lanes; `None` with another VC allocator.
+    pub(crate) matching: Option<Box<LaneMatching<L>>>,
     pub(crate) cables: Cables,
     pub(crate) packets: Packets<L>,
 }
@@ -90,7 +93,12 @@ pub(crate) struct Packets<const L: usize> {
 }
 
 impl<const L: usize> Column<L> {
-    pub(crate) fn new(has_levels: bool, depths: &[u32], output_depths: &[u32]) -> Self {
+    pub(crate) fn new(
+        has_levels: bool,
+        depths: &[u32],
+        output_depths: &[u32],
+        matches_lanes: bool,
+    ) -> Self {
         Self {
             fill: Count::up_to(output_depths),
             credit: Count::up_to(depths),
@@ -117,6 +125,7 @@ impl<const L: usize> Column<L> {
             wires: Vec::new(),
             loose: u64::MAX,
             requests: Requests::new(has_levels),
+            matching: matches_lanes.then(LaneMatching::new),
             cables: Cables {
                 here: [0; 64],
                 there: [0; 64],

@@ -79,25 +79,45 @@ impl<const L: usize> Requests<L> {
     ) -> Option<Grant> {
         let free = self.free[bit & 63];
         let lanes_for = |head: &Head| head.may & free & can_be_given(head);
+        let pointer = |level: u16| self.pointers[usize::from(level) % LEVELS][bit & 63];
+        let (asker, lanes, head) = self.winner::<PLAIN>(bit, heads, pointer, lanes_for)?;
+        let (level, onward) = (head.level, head.onward);
+        let level = if PLAIN || !self.has_levels { 0 } else { usize::from(level) };
+        self.pointers[level % LEVELS][bit & 63] = narrow((asker + 1) % (Self::WORDS * 64));
+        let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
+        self.take(asker, lane, bit);
+        Some(Grant { asker, lane: lane % L, onward })
+    }
+
+    /// Returns the first requester, from the pointer of the highest level on, that can use a lane;
+    /// and its lanes and head. With `PLAIN`, heads have no levels.
+    #[inline(always)]
+    pub(crate) fn winner<'a, const PLAIN: bool>(
+        &self,
+        bit: usize,
+        heads: &'a Heads<L>,
+        pointer: impl Fn(u16) -> u16,
+        lanes_for: impl Fn(&Head) -> u16,
+    ) -> Option<(usize, u16, &'a Head)> {
         let has_levels = !PLAIN && self.has_levels;
-        let level = if has_levels { self.highest(bit, heads, lanes_for)? } else { 0 };
-        let pointer = &self.pointers[usize::from(level) % LEVELS][bit & 63];
-        let (asker, lanes, onward) = self.search(bit, *pointer, |asker| {
+        let level = if has_levels { self.highest(bit, heads, &lanes_for)? } else { 0 };
+        self.search(bit, pointer(level), |asker| {
             let head = heads.get(asker, bit);
             let lanes = lanes_for(head);
             let is_right = lanes != 0 && (!has_levels || head.level == level);
-            is_right.then_some((asker, lanes, head.onward))
-        })?;
+            is_right.then_some((asker, lanes, head))
+        })
+    }
+
+    /// Removes a request, and records the requester as the holder of a free lane.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, asker: usize, lane: usize, bit: usize) {
         self.words[asker / 64 % Self::WORDS][bit & 63] &= !(1 << (asker % 64));
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        self.pointers[usize::from(level) % LEVELS][bit & 63] =
-            narrow((asker + 1) % (Self::WORDS * 64));
-        let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
         self.free[bit & 63] &= !(1 << lane);
         self.holders[lane % L][bit & 63] = narrow(asker);
-        Some(Grant { asker, lane: lane % L, onward })
     }
 
     #[inline(never)]

@@ -2,7 +2,7 @@
 
 use super::column::Column;
 use crate::lanes::layout::LANES;
-use gingham_net::{Allocator, Crossbar, PipelinePlan, Reallocation};
+use gingham_net::{Allocator, Crossbar, Islip, PipelinePlan, Reallocation, VcAllocator};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
@@ -12,14 +12,24 @@ pub(crate) struct Rules {
     pub(crate) counts_credits: bool,
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
+    /// Whether lanes are allocated by iSLIP.
+    pub(crate) matches_lanes: bool,
+    /// Maximum number of iterations of the VC allocator in a tick.
+    pub(crate) matching_iterations: u32,
     /// Bit set of lanes that need credits for all flits of a packet before it starts.
     cut_through: u16,
     depths: [u32; LANES],
 }
 
 impl Rules {
-    pub(crate) fn new(lanes: &PipelinePlan) -> Self {
+    pub(crate) fn new(lanes: &PipelinePlan, lane_count: u8) -> Self {
+        let matching_iterations = match lanes.vc_allocator {
+            VcAllocator::Islip(Islip { iterations }) if lane_count > 1 => iterations,
+            VcAllocator::Islip(_) | VcAllocator::Maximal => 0,
+        };
         Self {
+            matches_lanes: matching_iterations > 0,
+            matching_iterations,
             crossbar: lanes.crossbar,
             allocator: lanes.allocator,
             pays_at_crossing: lanes.pays_at_crossing(),

@@ -66,7 +66,9 @@ impl<const L: usize> Table<L> {
         let host_words = (layout.channels().len() - layout.first_host) / 64;
         let output_depths = lanes.output_depths_flits.map(|depth| depth.max(1));
         let has_levels = lanes.arbitration.level(plan.highest_priority()) > 0;
-        let column = Column::new(has_levels, &lanes.depths_flits, &output_depths);
+        let rules = Rules::new(lanes, plan.lanes.count);
+        let column =
+            Column::new(has_levels, &lanes.depths_flits, &output_depths, rules.matches_lanes);
         let mut table = Self {
             is_deep: column.fill.is_deep() || column.credit.is_deep(),
             columns: vec![column; columns],
@@ -78,7 +80,7 @@ impl<const L: usize> Table<L> {
             paths: Paths::new(plan),
             has_levels,
             arch: Arch::new(),
-            rules: Rules::new(lanes),
+            rules,
             output_depths: Count::of_lanes(&output_depths, u64::MAX),
             hosts: vec![HostCable::default(); host_words * 64],
             first_host: layout.first_host,

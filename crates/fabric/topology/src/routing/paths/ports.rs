@@ -49,7 +49,8 @@ impl Ports {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(crate) fn at(&self, place: usize) -> u16 {
         match self {
             Self::Bytes(ports) => ports[place].into(),
