@@ -70,10 +70,9 @@ def test_what_columns_do_not_step_is_refused_with_the_key(gingham: Command, mesh
 @pytest.mark.parametrize(
     ("text", "key", "line"),
     [
-        ("lanes.vc_allocator = 'islip'", "network.lanes.vc_allocator", 9),
+        ("lanes.output_speedup = 2", "network.lanes.output_speedup", 9),
         ("lanes.allocator = 'islip'\nlanes.input_speedup = 2", "network.lanes.input_speedup", 10),
         ("cable_length = '20000 m'\nlanes.credit_delay = 3", "network.cable_length", 9),
-        ('preset = "booksim-iq"', "network.preset", 8),
         ('preset = "myrinet-1280"', "network.preset", 8),
     ],
 )

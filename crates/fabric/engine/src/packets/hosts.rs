@@ -14,9 +14,9 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
-    /// Index in `hosts` of the host that sends on each channel, `None` for channels from switches.
+    /// Index in `senders` of the host that sends on each channel, `None` for channels from switches.
     of_channel: Vec<Option<u32>>,
-    hosts: Vec<Host>,
+    senders: Vec<Host>,
     /// Whether [`Network::is_plain`] holds.
     are_plain: bool,
 }
@@ -61,8 +61,8 @@ impl Hosts {
             let number = u32::try_from(endpoint.index()).expect("ids have 32 bits");
             of_channel[plan.fabric.endpoint_channel(endpoint).index()] = Some(number);
         }
-        let hosts = plan.fabric.endpoint_ids().map(host).collect();
-        Self { of_channel, hosts, are_plain: network.is_plain() }
+        let senders = plan.fabric.endpoint_ids().map(host).collect();
+        Self { of_channel, senders, are_plain: network.is_plain() }
     }
 
     #[inline]
@@ -83,9 +83,9 @@ impl Hosts {
     pub(crate) fn on_left(&self, number: usize, channel: ChannelId, network: &mut Network) {
         network.clock.start(channel);
         if network.wanted.left {
-            let endpoint = self.hosts[number].endpoint;
+            let endpoint = self.senders[number].endpoint;
             let (flits, span) = network.links.last(channel);
-            let content = self.hosts[number].sending;
+            let content = self.senders[number].sending;
             let began = Time::from_ps(network.clock.now() - span.as_ps());
             let flit = network.plan.channel(channel).flit;
             network.notify(Notice::Left { endpoint, began, flits, flit, content });
@@ -104,13 +104,13 @@ impl Hosts {
     }
 
     pub(crate) fn try_start(&mut self, number: usize, channel: ChannelId, network: &mut Network) {
-        let chosen = if self.hosts[number].is_in_line {
+        let chosen = if self.senders[number].is_in_line {
             self.next_in_line(number, channel, network).then_some((0, 0))
         } else {
             self.choose(number, channel, network)
         };
         let Some((lane, group)) = chosen else { return };
-        let Host { endpoint, peer, .. } = self.hosts[number];
+        let Host { endpoint, peer, .. } = self.senders[number];
         if network.wanted.loads {
             network.notify_loads(endpoint);
         }
@@ -118,7 +118,7 @@ impl Hosts {
         else {
             unreachable!("a packet was found to be there")
         };
-        self.hosts[number].sending = packet.content;
+        self.senders[number].sending = packet.content;
         let wire_bytes = network.wire_bytes(packet.payload_bytes);
         let moving = Moving::new(&network.plan, packet, wire_bytes, channel, peer);
         let id = network.packets.insert(moving);
@@ -139,7 +139,7 @@ impl Hosts {
 
     #[inline]
     fn next_in_line(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> bool {
-        let host = &mut self.hosts[number];
+        let host = &mut self.senders[number];
         match network.endpoints.next(host.endpoint, 0, network.clock.time()) {
             Next::Packet { payload_bytes, .. } => {
                 let blocks = blocks_of(network.wire_bytes(payload_bytes));
@@ -173,7 +173,7 @@ impl Hosts {
             groups: [0; LANES],
             heads: [Head::default(); LANES],
         };
-        let host = &mut self.hosts[number];
+        let host = &mut self.senders[number];
         let now = network.clock.time();
         let mut waiting = network.endpoints.adapter(host.endpoint).waiting_groups();
         while waiting != 0 {

@@ -93,7 +93,6 @@ fn columns_name_the_key_they_do_not_support() {
         ("network.lanes.crossbar_output", "first-come-first-served"),
         ("network.lanes.crossbar_input", "first-come-first-served"),
         ("network.lanes.link_output", "{ round-robin = { by = \"packet\" } }"),
-        ("network.lanes.vc_allocator", "islip"),
         ("network.lanes.input_speedup", "2"),
         ("network.lanes.output_speedup", "2"),
     ];

@@ -182,7 +182,7 @@ pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
     let mut endpoints = Vec::new();
     for (index, _) in nodes.iter().enumerate().filter(|(_, node)| !node.is_switch()) {
         let of_node = outgoing.of_node(NodeId::new(index));
-        endpoints.extend(of_node.map(|channel| source(channel)));
+        endpoints.extend(of_node.map(source));
     }
     let endpoint_of =
         endpoints.iter().enumerate().map(|(i, port)| (*port, EndpointId::new(i))).collect();

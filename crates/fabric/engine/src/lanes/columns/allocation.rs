@@ -92,7 +92,7 @@ impl<const L: usize> Granting<'_, L> {
                 let requests = &mut columns[output].requests;
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
                 for bit in members(switches) {
-                    if rules.matches_lanes {
+                    if rules.matches_lanes() {
                         group.match_lanes::<PLAIN>(columns, (output, bit), network, rules);
                     } else {
                         while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
@@ -118,7 +118,7 @@ impl<const L: usize> Group<L> {
         let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));
         let free = column.requests.free[bit & 63];
         // Other VC allocators than iSLIP leave no head that can be granted a lane.
-        let most = if rules.matches_lanes { rules.most_flits(column, bit) } else { [0; L] };
+        let most = if rules.matches_lanes() { rules.most_flits(column, bit) } else { [0; L] };
         let can_take = |head: &Head, lane: usize| {
             head.may & free & 1 << lane != 0 && most[lane] >= head.onward.flits
         };
@@ -149,28 +149,27 @@ impl<const L: usize> Group<L> {
         };
         let Some(Grant { asker, lane, onward }) = grant else { return false };
         let is_requested = column.requests.requested >> bit & 1 == 1;
-        self.connect::<PLAIN>(columns, (output, lane, bit), asker, onward, network);
+        connect::<PLAIN, L>(columns, (output, lane, bit), asker, onward, network);
         is_requested
     }
+}
 
-    /// Connects the input lane of a head to the output lane that it was granted.
-    #[inline(always)]
-    pub(super) fn connect<const PLAIN: bool>(
-        &self,
-        columns: &mut [Column<L>],
-        (output, lane, bit): (usize, usize, usize),
-        asker: usize,
-        onward: Coming,
-        network: &mut Network,
-    ) {
-        let column = &columns[output];
-        network.buffers.queue_worm(column.lane_there(lane, bit), onward);
-        let (is_full, to) = (column.full[lane] >> bit & 1 == 1, column.lane_here(lane, bit));
-        let (input, from) = (asker / L, asker % L);
-        let column = &mut columns[input];
-        column.connect(from, bit, (output, lane), onward.flits, is_full);
-        if !PLAIN && network.links.are_watched() {
-            network.hold_lane(column.lane_here(from, bit), to);
-        }
+/// Connects the input lane of a head to the output lane that it was granted.
+#[inline(always)]
+pub(super) fn connect<const PLAIN: bool, const L: usize>(
+    columns: &mut [Column<L>],
+    (output, lane, bit): (usize, usize, usize),
+    asker: usize,
+    onward: Coming,
+    network: &mut Network,
+) {
+    let column = &columns[output];
+    network.buffers.queue_worm(column.lane_there(lane, bit), onward);
+    let (is_full, to) = (column.full[lane] >> bit & 1 == 1, column.lane_here(lane, bit));
+    let (input, from) = (asker / L, asker % L);
+    let column = &mut columns[input];
+    column.connect(from, bit, (output, lane), onward.flits, is_full);
+    if !PLAIN && network.links.are_watched() {
+        network.hold_lane(column.lane_here(from, bit), to);
     }
 }

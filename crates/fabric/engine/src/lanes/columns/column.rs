@@ -125,7 +125,7 @@ impl<const L: usize> Column<L> {
             wires: Vec::new(),
             loose: u64::MAX,
             requests: Requests::new(has_levels),
-            matching: matches_lanes.then(LaneMatching::new),
+            matching: matches_lanes.then(|| Box::new(LaneMatching::new())),
             cables: Cables {
                 here: [0; 64],
                 there: [0; 64],

@@ -3,6 +3,7 @@
 //!
 //! Outputs with requests are handled one by one, because there are few heads.
 
+use super::allocation::connect;
 use super::column::Column;
 use super::group::{Group, Head, RADIX_MAX};
 use super::rules::Rules;
@@ -30,8 +31,8 @@ struct Grants {
 }
 
 impl<const L: usize> LaneMatching<L> {
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self { heads: [[[0; 64]; L]; LEVELS], lanes: [[0; 64]; L] })
+    pub(crate) fn new() -> Self {
+        Self { heads: [[[0; 64]; L]; LEVELS], lanes: [[0; 64]; L] }
     }
 }
 
@@ -55,7 +56,7 @@ impl<const L: usize> Group<L> {
                 }
                 let onward = self.heads.get(*asker, bit).onward;
                 columns[output].requests.take(*asker, lane, bit);
-                self.connect::<PLAIN>(columns, (output, lane, bit), *asker, onward, network);
+                connect::<PLAIN, L>(columns, (output, lane, bit), *asker, onward, network);
             }
             if count == 0 {
                 return;
@@ -72,24 +73,37 @@ impl<const L: usize> Group<L> {
         rules: &Rules,
     ) -> ([Grants; L], usize) {
         let (mut grants, mut count) = ([Grants { asker: 0, lanes: 0 }; L], 0);
-        let Some(matching) = &column.matching else { return (grants, 0) };
-        let free = column.requests.free[bit & 63];
-        let gives_at_once = PLAIN || rules.gives_at_once;
-        let most = if gives_at_once { [u32::MAX; L] } else { rules.most_flits(column, bit) };
-        for lane in (0..L).filter(|lane| free >> lane & 1 == 1) {
-            let can_take = |head: &Head| {
-                let fits = gives_at_once || most[lane] >= head.onward.flits;
-                head.may & u16::from(fits) << lane
-            };
+        let Column { requests, matching: Some(matching), .. } = column else {
+            return (grants, 0);
+        };
+        let free = requests.free[bit & 63];
+        let fitting = |flits: u32| {
+            if PLAIN || rules.gives_at_once {
+                return u16::MAX;
+            }
+            let most = rules.most_flits(column, bit);
+            (0..L).fold(0, |lanes, lane| lanes | u16::from(most[lane] >= flits) << lane)
+        };
+        let lanes_for = |head: &Head| head.may & free & fitting(head.onward.flits);
+        let lanes_of = |asker| (asker, lanes_for(self.heads.get(asker, bit)));
+        let mut candidates = requests.askers(bit).map(lanes_of).filter(|(_, lanes)| *lanes != 0);
+        let Some((asker, lanes)) = candidates.next() else { return (grants, 0) };
+        let Some((_, others)) = candidates.next() else {
+            // All lanes grant the only head that can take them.
+            grants[0] = Grants { asker, lanes };
+            return (grants, 1);
+        };
+        let wanted = candidates.fold(lanes | others, |wanted, (_, lanes)| wanted | lanes);
+        for lane in (0..L).filter(|lane| wanted >> lane & 1 == 1) {
             let pointer = |level: u16| matching.heads[usize::from(level) % LEVELS][lane][bit & 63];
-            let winner = column.requests.winner::<PLAIN>(bit, &self.heads, pointer, can_take);
+            let can_take = |head: &Head| lanes_for(head) & 1 << lane;
+            let winner = requests.winner::<PLAIN>(bit, &self.heads, pointer, can_take);
             let Some((asker, lanes, _)) = winner else { continue };
-            match grants[..count].iter_mut().find(|of| of.asker == asker) {
-                Some(of) => of.lanes |= lanes,
-                None => {
-                    grants[count] = Grants { asker, lanes };
-                    count += 1;
-                }
+            if let Some(of) = grants[..count].iter_mut().find(|of| of.asker == asker) {
+                of.lanes |= lanes;
+            } else {
+                grants[count] = Grants { asker, lanes };
+                count += 1;
             }
         }
         (grants, count)

@@ -155,9 +155,21 @@ impl<const L: usize> Requests<L> {
         None
     }
 
+    #[inline]
     pub(crate) fn askers(&self, bit: usize) -> impl Iterator<Item = usize> {
-        let words = self.words.iter().enumerate();
-        words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
+        let (mut number, mut word) = (0, self.words[0][bit & 63]);
+        std::iter::from_fn(move || {
+            while word == 0 {
+                number += 1;
+                if number >= Self::WORDS {
+                    return None;
+                }
+                word = self.words[number % WORDS_MAX][bit & 63];
+            }
+            let at = word.trailing_zeros() as usize;
+            word &= word - 1;
+            Some(number * 64 + at)
+        })
     }
 
     #[inline]

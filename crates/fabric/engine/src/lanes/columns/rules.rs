@@ -12,9 +12,7 @@ pub(crate) struct Rules {
     pub(crate) counts_credits: bool,
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
-    /// Whether lanes are allocated by iSLIP.
-    pub(crate) matches_lanes: bool,
-    /// Maximum number of iterations of the VC allocator in a tick.
+    /// Maximum number of iterations of iSLIP over lanes in a tick; 0 with another VC allocator.
     pub(crate) matching_iterations: u32,
     /// Bit set of lanes that need credits for all flits of a packet before it starts.
     cut_through: u16,
@@ -28,7 +26,6 @@ impl Rules {
             VcAllocator::Islip(_) | VcAllocator::Maximal => 0,
         };
         Self {
-            matches_lanes: matching_iterations > 0,
             matching_iterations,
             crossbar: lanes.crossbar,
             allocator: lanes.allocator,
@@ -41,19 +38,24 @@ impl Rules {
         }
     }
 
+    /// Returns whether lanes are allocated by iSLIP.
+    pub(crate) fn matches_lanes(&self) -> bool {
+        self.matching_iterations > 0
+    }
+
     /// Returns, for each free lane of an output, the length in flits of the longest packet that can
     /// be granted the lane. Earlier packets still need credits only for their flits in the output
     /// lane.
     pub(crate) fn most_flits<const L: usize>(&self, column: &Column<L>, bit: usize) -> [u32; L] {
         let to_host = column.to_host >> bit & 1 == 1;
         std::array::from_fn(|lane| {
-            let fill = u32::from(column.fill.get(lane, bit));
-            let credit = u32::from(column.credit.get(lane, bit));
+            let fill = || u32::from(column.fill.get(lane, bit));
+            let credit = || u32::from(column.credit.get(lane, bit));
             let is_ready = match self.reallocation {
                 Reallocation::Tail => true,
                 Reallocation::AfterTail => column.released[lane] >> bit & 1 == 0,
                 Reallocation::TailCredit => {
-                    to_host || fill == 0 && credit == self.depths[lane % LANES]
+                    to_host || fill() == 0 && credit() == self.depths[lane % LANES]
                 }
             };
             if !is_ready {
@@ -61,7 +63,7 @@ impl Rules {
             } else if to_host || self.cut_through >> lane & 1 == 0 {
                 u32::MAX
             } else {
-                credit.saturating_sub(fill)
+                credit().saturating_sub(fill())
             }
         })
     }

@@ -68,7 +68,7 @@ impl<const L: usize> Table<L> {
         let has_levels = lanes.arbitration.level(plan.highest_priority()) > 0;
         let rules = Rules::new(lanes, plan.lanes.count);
         let column =
-            Column::new(has_levels, &lanes.depths_flits, &output_depths, rules.matches_lanes);
+            Column::new(has_levels, &lanes.depths_flits, &output_depths, rules.matches_lanes());
         let mut table = Self {
             is_deep: column.fill.is_deep() || column.credit.is_deep(),
             columns: vec![column; columns],

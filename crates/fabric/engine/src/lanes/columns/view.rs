@@ -222,7 +222,7 @@ impl<const L: usize> Table<L> {
             assert_eq!(column.released, [0; L], "what was released can be given");
             column.requests.assert_invariants();
             let is_late = self.rules.reallocation == Reallocation::AfterTail;
-            let is_again = is_late || self.rules.matches_lanes;
+            let is_again = is_late || self.rules.matches_lanes();
             assert!(is_again || column.requests.changed == 0, "what changed was looked at");
             let mut full = column.fill.equal::<true>(&self.output_depths);
             if self.rules.pays_at_crossing {
