@@ -60,7 +60,8 @@ impl<E: Ord + Copy> DelayQueue<E> {
         self.wheel.schedule(time, event);
     }
 
-    /// Adds an event at `time`, in picoseconds, to FIFO `fifo` if it is not empty earlier.
+    /// Adds an event at `time`, in picoseconds, to FIFO `fifo` unless it would precede the last
+    /// event there.
     ///
     /// # Panics
     /// If `fifo` is not below [`FIFOS`].
@@ -200,17 +201,15 @@ mod tests {
                 for _ in 0..draw.below(3) {
                     let event = draw.below(5);
                     let fifo = draw.below(FIFOS as u64 + 1);
-                    // The events of a FIFO follow after its delay, but for a few.
+                    // Most events of a FIFO follow after its delay, the others earlier.
                     let delay = match fifo {
-                        5 => draw.below(spread),
+                        of if of == FIFOS as u64 => draw.below(2 * spread),
                         of if draw.below(20) == 0 => draw.below(of + 1),
-                        of => of * spread / 4,
+                        of => of * spread / 3,
                     };
-                    match u8::try_from(fifo) {
-                        Ok(fifo) if usize::from(fifo) < FIFOS => {
-                            queue.schedule_after_delay(fifo, now + delay, event);
-                        }
-                        _ => queue.schedule(now + delay, event),
+                    match u8::try_from(fifo).expect("FIFOs are few") {
+                        of if usize::from(of) == FIFOS => queue.schedule(now + delay, event),
+                        of => queue.schedule_after_delay(of, now + delay, event),
                     }
                     heap.schedule(Time::from_ps(now + delay), event);
                 }

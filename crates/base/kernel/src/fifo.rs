@@ -1,7 +1,7 @@
 //! Growing ring buffer for small entries.
 //!
-//! Positions wrap with a mask because the capacity is a power of two. Adding or removing an entry
-//! takes about half of the instructions of [`std::collections::VecDeque`].
+//! Positions wrap with a mask because the capacity is a power of two. Adding and removing an entry
+//! take fewer instructions than in [`std::collections::VecDeque`].
 
 /// First-in, first-out queue.
 #[derive(Clone, Debug, Default)]
