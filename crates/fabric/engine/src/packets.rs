@@ -21,6 +21,7 @@ mod buffer_fills;
 mod clock;
 mod credits;
 mod event;
+mod flow_control;
 mod hosts;
 mod links;
 mod network;

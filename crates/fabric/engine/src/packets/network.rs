@@ -5,19 +5,17 @@ use crate::packets::buffer_fills::BufferFills;
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
 use crate::packets::event::Event;
+use crate::packets::flow_control::FlowControl;
 use crate::packets::links::{DELIVER_FIFO, Line, Links};
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
-use crate::packets::pauses::Pauses;
 use crate::packets::reading::is_plain;
 use crate::packets::switches::LANES;
 use crate::packets::switches::OutputBuffers;
 use crate::packets::waiting::Waiting;
 use gingham_fairq::Head;
-use gingham_kernel::Time;
 use gingham_net::measure::ChannelCount;
 use gingham_net::{
-    ArbiterPlace, CreditLossPlan, Endpoints, LaneArbiter, LaneBlocks, Notice, OutputLoad,
-    PacketsPlan, Plan, Wanted,
+    ArbiterPlace, Endpoints, LaneArbiter, LaneBlocks, Notice, OutputLoad, PacketsPlan, Plan, Wanted,
 };
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, Fabric};
@@ -33,8 +31,7 @@ pub(crate) struct Network {
     pub(crate) packets: Packets,
     pub(crate) links: Links,
     pub(crate) credits: Credits,
-    pub(crate) losses: Option<Losses>,
-    pub(crate) pauses: Option<Pauses>,
+    pub(crate) flow_control: FlowControl,
     pub(crate) output_buffers: Option<OutputBuffers>,
     /// Lane arbiter of each channel; empty if there is only one lane.
     pub(crate) arbiters: Vec<LaneArbiter>,
@@ -62,8 +59,7 @@ impl Network {
             credits: Credits::new(&plan, &packets_plan.buffer_blocks, |channel| {
                 plan.channel(Fabric::reverse(channel)).delay + packets_plan.credit_delay
             }),
-            losses: Losses::new(&plan, &packets_plan),
-            pauses: Pauses::new(&plan, &packets_plan),
+            flow_control: FlowControl::new(&plan, &packets_plan),
             output_buffers: OutputBuffers::new(&plan, &packets_plan),
             arbiters: arbiters(&plan),
             waiting: Waiting::new(channels, !is_plain(&packets_plan)),
@@ -99,8 +95,7 @@ impl Network {
     /// Returns whether buffers have credits without losses, and nothing needs to be known of packets
     /// in the network.
     pub(crate) fn is_plain(&self) -> bool {
-        self.pauses.is_none()
-            && self.losses.is_none()
+        matches!(self.flow_control, FlowControl::Credits)
             && self.output_buffers.is_none()
             && !self.wanted.read
             && !self.wanted.switched.are_stays()
@@ -172,7 +167,7 @@ impl Network {
     pub(crate) fn notify_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
         let has_space = |channel: ChannelId, lane: u8| {
-            if let Some(pauses) = &self.pauses {
+            if let Some(pauses) = self.flow_control.pauses() {
                 return !pauses.is_paused(channel, lane);
             }
             let blocks = self.watched.space_blocks[usize::from(lane)];
@@ -200,7 +195,7 @@ impl Network {
 
     fn load(&mut self, output: ChannelId) -> OutputLoad {
         let now = self.clock.now();
-        let has_credits = self.links.is_into_switch(output) && self.pauses.is_none();
+        let has_credits = self.links.is_into_switch(output) && self.flow_control.pauses().is_none();
         let lanes = (0..self.plan.lanes.count).filter(|_| has_credits);
         let credits_out = lanes.map(|lane| {
             let capacity = self.packets_plan.buffer_blocks[usize::from(lane)];
@@ -254,7 +249,7 @@ impl Network {
     ) -> ChannelCount {
         let left = self.credits.occupancy(channel).cast_signed();
         let area = left + present[channel.index()];
-        let pauses = self.pauses.as_ref();
+        let pauses = self.flow_control.pauses();
         let credit_wait = || (0, self.links.credit_wait_ps(channel, end_ps));
         let (stops, stopped_ps) =
             pauses.map_or_else(credit_wait, |of| of.pauses_of(channel, end_ps));
@@ -297,7 +292,7 @@ impl Network {
         if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
             return self.links.busy_until_ps(channel) <= end;
         }
-        if let Some(pauses) = &self.pauses {
+        if let Some(pauses) = self.flow_control.pauses() {
             return pauses.is_at_rest(channel, end);
         }
         let is_free = |lane: u8| {
@@ -344,7 +339,9 @@ impl Network {
         (channel, lane): (ChannelId, u8),
         from: impl FnOnce(&Stay) -> Option<ChannelId>,
     ) -> (Stay, u64) {
-        let Self { plan, packets_plan, clock, packets, links, credits, pauses, active, .. } = self;
+        let Self {
+            plan, packets_plan, clock, packets, links, credits, flow_control, active, ..
+        } = self;
         let now = clock.now();
         let packet = packets.get_mut(id);
         let stay = Stay::from(&*packet);
@@ -366,8 +363,8 @@ impl Network {
         packet.come(plan, (channel, lane), target);
         assert!(!packet.lanes.is_empty(), "no packet is sent that would be dropped");
         let output = packet.output;
-        match pauses {
-            Some(pauses) if !PLAIN => {
+        match flow_control {
+            FlowControl::Pauses(pauses) if !PLAIN => {
                 let whole_ps = arrival_ps + bytes.of(1).as_ps();
                 pauses.come((channel, lane), wire_bytes, whole_ps, clock);
             }
@@ -407,102 +404,15 @@ impl Network {
             let times = (self.clock.now(), end_ps);
             self.buffer_fills.leave(input, lane, wire_bytes, times);
         }
-        if let Some(pauses) = &mut self.pauses {
-            return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
-        }
-        if self.losses.is_some() {
-            return self.free_at(input, lane, blocks, end_ps);
-        }
-        let known_ps = self.credits.known_ps(input, lane, end_ps);
-        self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
-    }
-}
-
-// Lost credit updates: blocks that were freed but not yet reported to the sender.
-//
-// ```text
-//   leaving     a packet starts to leave; an event frees its blocks once the packet has left
-//   unreported  freed blocks whose update was lost; the next update that arrives reports them too
-// ```
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Lane {
-    leaving_blocks: u32,
-    unreported_blocks: u32,
-    updated_ps: u64,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Losses {
-    plan: CreditLossPlan,
-    lane_count: usize,
-    lanes: Vec<Lane>,
-    periods_ps: Vec<u64>,
-}
-
-impl Losses {
-    pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
-        let loss = packets.credit_loss.clone()?;
-        let lane_count = usize::from(plan.lanes.count);
-        let channels = plan.channels.len();
-        let period = |channel| loss.period_on(plan.channel(Fabric::reverse(channel))).as_ps();
-        Some(Self {
-            lane_count,
-            lanes: vec![Lane::default(); channels * lane_count],
-            periods_ps: ChannelId::first(channels).map(period).collect(),
-            plan: loss,
-        })
-    }
-
-    fn place(&self, channel: ChannelId, lane: u8) -> usize {
-        channel.index() * self.lane_count + usize::from(lane)
-    }
-
-    pub(crate) fn unknown_blocks(&self, channel: ChannelId, lane: u8) -> [u32; 2] {
-        let of = &self.lanes[self.place(channel, lane)];
-        [of.leaving_blocks, of.unreported_blocks]
-    }
-}
-
-impl Network {
-    pub(crate) fn free_at(&mut self, channel: ChannelId, lane: u8, blocks: u32, end_ps: u64) {
-        let losses = self.losses.as_mut().expect("updates may be lost");
-        let place = losses.place(channel, lane);
-        losses.lanes[place].leaving_blocks += blocks;
-        self.clock.schedule(end_ps, Event::Freed { channel, lane, blocks });
-    }
-
-    pub(crate) fn on_freed(&mut self, channel: ChannelId, lane: u8, blocks: u32) {
-        let losses = self.losses.as_mut().expect("updates may be lost");
-        let place = losses.place(channel, lane);
-        let of = &mut losses.lanes[place];
-        of.leaving_blocks -= blocks;
-        of.unreported_blocks += blocks;
-        self.send_credit_update(channel, lane);
-    }
-
-    /// Repeats a lost credit update unless another update was sent within the last period.
-    pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
-        let losses = self.losses.as_ref().expect("updates may be lost");
-        let updated_ps = losses.lanes[losses.place(channel, lane)].updated_ps;
-        if updated_ps + losses.periods_ps[channel.index()] == self.clock.now() {
-            self.send_credit_update(channel, lane);
-        }
-    }
-
-    fn send_credit_update(&mut self, channel: ChannelId, lane: u8) {
-        let now = self.clock.now();
-        let known_ps = self.credits.known_ps(channel, lane, now);
-        let losses = self.losses.as_mut().expect("updates may be lost");
-        let place = losses.place(channel, lane);
-        losses.lanes[place].updated_ps = now;
-        if losses.plan.is_lost(self.plan.seed, channel, lane, Time::from_ps(now)) {
-            let again_ps = now + losses.periods_ps[channel.index()];
-            return self.clock.schedule(again_ps, Event::Repeat { channel, lane });
-        }
-        let blocks = std::mem::take(&mut losses.lanes[place].unreported_blocks);
-        if blocks > 0 {
-            self.credits.give_back(channel, lane, blocks, known_ps, &mut self.clock);
+        match &mut self.flow_control {
+            FlowControl::Credits => {
+                let known_ps = self.credits.known_ps(input, lane, end_ps);
+                self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
+            }
+            FlowControl::LossyCredits(_) => self.free_at(input, lane, blocks, end_ps),
+            FlowControl::Pauses(pauses) => {
+                pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
+            }
         }
     }
 }

@@ -234,7 +234,7 @@ impl ReceivedPauses {
 
 impl Network {
     pub(crate) fn check_buffer(&mut self, channel: ChannelId, lane: u8) {
-        let pauses = self.pauses.as_mut().expect("receivers pause lanes");
+        let pauses = self.flow_control.pauses_mut();
         pauses.check_buffer(channel, lane, &mut self.clock);
     }
 
@@ -247,7 +247,7 @@ impl Network {
         is_pause: bool,
         is_host: bool,
     ) {
-        let pauses = self.pauses.as_mut().expect("receivers pause lanes");
+        let pauses = self.flow_control.pauses_mut();
         let was_awaited = pauses.receive_pause(channel, lane, is_pause, self.clock.now());
         if was_awaited || !is_host {
             self.clock.start(channel);
@@ -326,12 +326,12 @@ impl Network {
     }
 
     fn has_space_for(&mut self, stay: &Stay) -> bool {
-        let Self { links, credits, pauses, clock, .. } = self;
+        let Self { links, credits, flow_control, clock, .. } = self;
         if !links.is_into_switch(stay.output) {
             return true;
         }
         let blocks = PacketsPlan::blocks(stay.wire_bytes);
-        stay.lanes.lanes().any(|lane| match pauses {
+        stay.lanes.lanes().any(|lane| match flow_control.pauses() {
             Some(pauses) => !pauses.is_paused(stay.output, lane),
             None => u64::from(credits.free_now(stay.output, lane, clock.now())) >= blocks,
         })

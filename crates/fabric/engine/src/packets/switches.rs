@@ -12,6 +12,7 @@
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
 use crate::packets::event::Event;
+use crate::packets::flow_control::FlowControl;
 use crate::packets::links::LEFT_FIFO;
 use crate::packets::network::{Network, Stay, blocks_of};
 use crate::packets::packet::{PacketId, Packets, Place};
@@ -222,10 +223,9 @@ impl Network {
         blocks: u32,
     ) -> bool {
         !self.links.is_into_switch(channel)
-            || match &mut self.pauses {
-                _ if PLAIN => self.credits.has(channel, lane, blocks, &mut self.clock),
-                None => self.credits.has(channel, lane, blocks, &mut self.clock),
-                Some(pauses) => pauses.may_start(channel, lane),
+            || match &mut self.flow_control {
+                FlowControl::Pauses(pauses) if !PLAIN => pauses.may_start(channel, lane),
+                _ => self.credits.has(channel, lane, blocks, &mut self.clock),
             }
     }
 }

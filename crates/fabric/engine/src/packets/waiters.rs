@@ -43,11 +43,11 @@ impl Waits<'_> {
     }
 
     fn onward(self, output: ChannelId, lanes: LaneSet, blocks: u32, now: Time) -> Onward {
-        let Network { credits, pauses, links, .. } = self.network;
+        let Network { credits, flow_control, links, .. } = self.network;
         let before_ps = now.as_ps().saturating_sub(1);
         Onward::by(output, lanes, |lane| {
             links.is_into_switch(output)
-                && match pauses {
+                && match flow_control.pauses() {
                     None => credits.free_until(output, lane, before_ps) < blocks,
                     Some(pauses) => pauses.is_paused(output, lane),
                 }

@@ -60,20 +60,20 @@ impl Waits<'_> {
         let Buffer { channel, lane } = of[0].0;
         let now = self.network.clock.now();
         let waiting = of.iter().map(|(_, id)| packets.get(*id).wire_bytes);
-        if let Some(pauses) = &self.network.pauses {
+        if let Some(pauses) = self.network.flow_control.pauses() {
             let waiting: u64 = waiting.map(u64::from).sum();
             return pauses.taken_bytes(channel, lane, now) > waiting;
         }
         let waiting: u32 = waiting.map(blocks_of).sum();
         let all = packets_plan.buffer_blocks[usize::from(lane)];
         let left_ps = credits.known_ps(channel, lane, now);
-        let [_, unreported] = self.unknown_blocks(channel, lane);
+        let [_, unreported] = self.network.flow_control.unknown_blocks(channel, lane);
         credits.free_until(channel, lane, left_ps) + unreported + waiting < all
     }
 
     /// Returns whether a lane gets space for its next packet only once other buffers empty.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
-        let Network { packets, credits, pauses, links, .. } = self.network;
+        let Network { packets, credits, flow_control, links, .. } = self.network;
         if !links.is_into_switch(output) {
             return false;
         }
@@ -89,25 +89,21 @@ impl Waits<'_> {
                 buffers.first(output, lane, packets)
             }
         };
-        if let Some(pauses) = pauses {
+        if let Some(pauses) = flow_control.pauses() {
             return pauses.is_held(output, lane);
         }
         next.is_some_and(|id| {
-            let unknown: u32 = self.unknown_blocks(output, lane).iter().sum();
+            let unknown: u32 = self.network.flow_control.unknown_blocks(output, lane).iter().sum();
             credits.free(output, lane) + unknown < blocks(id)
         })
     }
 
-    fn unknown_blocks(self, channel: ChannelId, lane: u8) -> [u32; 2] {
-        let losses = self.network.losses.as_ref();
-        losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
-    }
-
     /// Checks that buffer blocks are conserved; slow, for tests.
     pub(crate) fn assert_invariants(self) {
-        let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
+        let Network { plan, packets, credits, flow_control, links, packets_plan, .. } =
+            self.network;
         self.assert_outputs();
-        if let Some(pauses) = pauses {
+        if let Some(pauses) = flow_control.pauses() {
             return self.assert_taken(pauses);
         }
         let lane_count = usize::from(plan.lanes.count);
@@ -121,7 +117,8 @@ impl Waits<'_> {
             for lane in 0..plan.lanes.count {
                 let taken = taken[channel.index() * lane_count + usize::from(lane)];
                 let all = packets_plan.buffer_blocks[usize::from(lane)];
-                let unknown: u32 = self.unknown_blocks(channel, lane).iter().sum();
+                let unknown: u32 =
+                    self.network.flow_control.unknown_blocks(channel, lane).iter().sum();
                 let free = credits.free(channel, lane) + unknown;
                 assert_eq!(free + taken, all, "blocks are conserved");
             }
