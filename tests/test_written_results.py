@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -166,6 +166,10 @@ def plain(cell: str) -> str:
 
 @settings(max_examples=60)
 @given(ROWS, NAMED)
+@example(
+    [dict.fromkeys(COLUMNS) | {"latency_mean_ns": 0.0, "latency_half_width_ns": 5e-324}],
+    ["latency_mean_ns", "latency_half_width_ns"],
+)
 def test_a_table_of_latex_is_balanced_and_has_a_cell_a_column(
     rows: list[dict[str, Any]], names: list[str]
 ) -> None:

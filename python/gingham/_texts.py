@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,6 +82,15 @@ def magnitude(value: float, digits: int) -> int:
     return int(f"{value:.{digits - 1}e}".partition("e")[2])
 
 
+def scaled(value: float, power: int) -> float:
+    """Return a number times a power of ten, which itself need not be a floating-point number.
+
+    >>> scaled(5e-324, 324), scaled(1.5, -1)
+    (4.940656458412465, 0.15)
+    """
+    return float(Decimal(value).scaleb(power))
+
+
 def with_interval(mean: float, half_width: float | None) -> str:
     """Return a mean with the half-width of its 95 % interval, to two digits of the latter.
 
@@ -88,6 +98,8 @@ def with_interval(mean: float, half_width: float | None) -> str:
 
     >>> with_interval(1.73832, 3.2e-16), with_interval(56789.0, 1234.0), with_interval(2.0, 0.0996)
     ('1.738 ± 0', '56,800 ± 1,200', '2.00 ± 0.10')
+    >>> with_interval(0.0, 5e-324)
+    '(0.0 ± 4.9)e-324'
     """
     if half_width is None or not math.isfinite(half_width):
         return f"{number(mean)} ± ?"
@@ -95,7 +107,7 @@ def with_interval(mean: float, half_width: float | None) -> str:
         return f"{number(mean)} ± 0"
     if max(abs(mean), half_width) < EXPONENT_BELOW:
         power = magnitude(max(abs(mean), half_width), 2)
-        return f"({with_interval(mean / 10.0**power, half_width / 10.0**power)})e{power}"
+        return f"({with_interval(scaled(mean, -power), scaled(half_width, -power))})e{power}"
     places = 1 - magnitude(half_width, 2)
     shown = max(places, 0)
     return f"{round(mean, places):,.{shown}f} ± {round(half_width, places):,.{shown}f}"
