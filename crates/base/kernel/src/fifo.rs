@@ -32,6 +32,12 @@ impl<T: Copy> Fifo<T> {
         self.head == self.tail
     }
 
+    /// Returns the number of entries that fit without another allocation.
+    #[inline]
+    pub const fn capacity(&self) -> usize {
+        self.ring.len()
+    }
+
     /// Returns whether the next entry needs an allocation.
     #[inline]
     pub const fn is_full(&self) -> bool {

@@ -268,8 +268,11 @@ impl<S: Stepper> Simulation<S> {
         network.links.active = active;
         context.endpoints.end_section(counts);
         debug_assert!(
-            self.context.endpoints.checkpoint() > Time::from_ps(time)
-                || !self.context.endpoints.is_running(),
+            self.context
+                .endpoints
+                .collector()
+                .section_end()
+                .is_none_or(|end| end > Time::from_ps(time)),
             "sections go on"
         );
     }

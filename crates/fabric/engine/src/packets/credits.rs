@@ -293,7 +293,7 @@ mod tests {
                     assert_eq!(lane.known_blocks, due(now), "seed {seed} at {now}");
                 }
                 assert!(lane.updates.iter().is_sorted_by_key(|of| of.time_ps));
-                assert!(lane.updates.len() <= 64, "at most about 80 ps are pending");
+                assert!(lane.updates.capacity() <= 64, "at most about 80 ps are pending");
             }
         }
     }

@@ -40,7 +40,7 @@ impl FlowControl {
     pub(crate) fn pauses_mut(&mut self) -> &mut Pauses {
         match self {
             Self::Pauses(pauses) => pauses,
-            Self::Credits | Self::LossyCredits(_) => unreachable!("receivers pause lanes"),
+            Self::Credits | Self::LossyCredits(_) => unreachable!("only pauses cause this event"),
         }
     }
 
@@ -56,14 +56,14 @@ impl FlowControl {
     fn losses(&self) -> &Losses {
         match self {
             Self::LossyCredits(losses) => losses,
-            Self::Credits | Self::Pauses(_) => unreachable!("updates may be lost"),
+            Self::Credits | Self::Pauses(_) => unreachable!("only lossy credits cause this event"),
         }
     }
 
     fn losses_mut(&mut self) -> &mut Losses {
         match self {
             Self::LossyCredits(losses) => losses,
-            Self::Credits | Self::Pauses(_) => unreachable!("updates may be lost"),
+            Self::Credits | Self::Pauses(_) => unreachable!("only lossy credits cause this event"),
         }
     }
 }

@@ -395,24 +395,21 @@ impl Network {
     pub(crate) fn leave_buffer<const PLAIN: bool>(&mut self, of: Stay, end_ps: u64) {
         let Stay { input, lane, wire_bytes, came_ps } = of;
         let stay_ps = end_ps - came_ps;
-        let blocks = blocks_of(wire_bytes);
-        if PLAIN {
-            return self.credits.leave(input, lane, (wire_bytes, stay_ps), end_ps, &mut self.clock);
-        }
-        self.credits.occupy(input, lane, wire_bytes, stay_ps);
-        if self.wanted.read {
+        if !PLAIN && self.wanted.read {
             let times = (self.clock.now(), end_ps);
             self.buffer_fills.leave(input, lane, wire_bytes, times);
         }
-        match &mut self.flow_control {
-            FlowControl::Credits => {
-                let known_ps = self.credits.known_ps(input, lane, end_ps);
-                self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
+        let Self { flow_control, credits, clock, .. } = self;
+        match flow_control {
+            FlowControl::LossyCredits(_) if !PLAIN => {
+                credits.occupy(input, lane, wire_bytes, stay_ps);
+                self.free_at(input, lane, blocks_of(wire_bytes), end_ps);
             }
-            FlowControl::LossyCredits(_) => self.free_at(input, lane, blocks, end_ps),
-            FlowControl::Pauses(pauses) => {
-                pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
+            FlowControl::Pauses(pauses) if !PLAIN => {
+                credits.occupy(input, lane, wire_bytes, stay_ps);
+                pauses.leave((input, lane), wire_bytes, end_ps, clock);
             }
+            _ => credits.leave(input, lane, (wire_bytes, stay_ps), end_ps, clock),
         }
     }
 }

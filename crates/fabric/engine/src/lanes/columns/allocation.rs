@@ -5,7 +5,7 @@ use super::column::Column;
 use super::group::{Group, Head};
 use super::places::Span;
 use super::requests::Grant;
-use super::rules::Rules;
+use super::rules::{Rules, fitting};
 use super::table::Table;
 use crate::bits::members;
 use crate::lanes::allocation::Wanted;
@@ -119,11 +119,10 @@ impl<const L: usize> Group<L> {
         let free = column.requests.free[bit & 63];
         // Other VC allocators than iSLIP leave no head that can be granted a lane.
         let most = if rules.matches_lanes() { rules.most_flits(column, bit) } else { [0; L] };
-        let can_take = |head: &Head, lane: usize| {
-            head.may & free & 1 << lane != 0 && most[lane] >= head.onward.flits
+        let is_short = |head: &Head| {
+            let lanes = head.may & free;
+            lanes & !late != 0 && lanes & fitting(&most, head.onward.flits) == 0
         };
-        let is_short =
-            |head: &Head| head.may & free & !late != 0 && !(0..L).any(|lane| can_take(head, lane));
         let is_short =
             column.requests.askers(bit).any(|asker| is_short(self.heads.get(asker, bit)));
         column.short = column.short & !(1 << bit) | u64::from(is_short) << bit;
@@ -142,10 +141,8 @@ impl<const L: usize> Group<L> {
             column.requests.grant::<PLAIN>(bit, &self.heads, |_| u16::MAX)
         } else {
             let most = rules.most_flits(column, bit);
-            column.requests.grant::<PLAIN>(bit, &self.heads, |head| {
-                let can = |lane: usize| u16::from(most[lane] >= head.onward.flits) << lane;
-                (0..L).fold(0, |lanes, lane| lanes | can(lane))
-            })
+            let fits = |head: &Head| fitting(&most, head.onward.flits);
+            column.requests.grant::<PLAIN>(bit, &self.heads, fits)
         };
         let Some(Grant { asker, lane, onward }) = grant else { return false };
         let is_requested = column.requests.requested >> bit & 1 == 1;

@@ -5,8 +5,9 @@
 
 use super::allocation::connect;
 use super::column::Column;
-use super::group::{Group, Head, RADIX_MAX};
-use super::rules::Rules;
+use super::group::{Group, Head};
+use super::requests::Requests;
+use super::rules::{Rules, fitting};
 use crate::lanes::layout::LANES;
 use crate::lanes::network::Network;
 use gingham_net::Priority;
@@ -40,7 +41,7 @@ impl<const L: usize> Group<L> {
     /// Matches heads with the free lanes of an output. After a grant in the last iteration, the
     /// output is visited again in the next tick.
     pub(super) fn match_lanes<const PLAIN: bool>(
-        &mut self,
+        &self,
         columns: &mut [Column<L>],
         (output, bit): (usize, usize),
         network: &mut Network,
@@ -77,14 +78,9 @@ impl<const L: usize> Group<L> {
             return (grants, 0);
         };
         let free = requests.free[bit & 63];
-        let fitting = |flits: u32| {
-            if PLAIN || rules.gives_at_once {
-                return u16::MAX;
-            }
-            let most = rules.most_flits(column, bit);
-            (0..L).fold(0, |lanes, lane| lanes | u16::from(most[lane] >= flits) << lane)
-        };
-        let lanes_for = |head: &Head| head.may & free & fitting(head.onward.flits);
+        let gives_at_once = PLAIN || rules.gives_at_once;
+        let most = if gives_at_once { [u32::MAX; L] } else { rules.most_flits(column, bit) };
+        let lanes_for = |head: &Head| head.may & free & fitting(&most, head.onward.flits);
         let lanes_of = |asker| (asker, lanes_for(self.heads.get(asker, bit)));
         let mut candidates = requests.askers(bit).map(lanes_of).filter(|(_, lanes)| *lanes != 0);
         let Some((asker, lanes)) = candidates.next() else { return (grants, 0) };
@@ -129,11 +125,12 @@ fn move_pointers<const L: usize>(
     lane: usize,
     level: usize,
 ) {
-    let after = |number: usize| u16::try_from(number + 1).expect("lanes of a switch are few");
+    let lane_after = output * LANES + lane + 1;
     if let Some(of_output) = &mut columns[output].matching {
-        of_output.heads[level % LEVELS][lane][bit & 63] = after(asker) % after(RADIX_MAX * L - 1);
+        of_output.heads[level % LEVELS][lane][bit & 63] = Requests::<L>::after(asker);
     }
     if let Some(of_input) = &mut columns[asker / L].matching {
-        of_input.lanes[asker % L][bit & 63] = after(output * LANES + lane);
+        of_input.lanes[asker % L][bit & 63] =
+            u16::try_from(lane_after).expect("lanes of a switch are few");
     }
 }

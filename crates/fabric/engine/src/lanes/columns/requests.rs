@@ -59,6 +59,12 @@ impl<const L: usize> Requests<L> {
         }
     }
 
+    /// Returns the round-robin pointer after a requester was served.
+    #[inline]
+    pub(crate) fn after(asker: usize) -> u16 {
+        narrow((asker + 1) % (Self::WORDS * 64))
+    }
+
     #[inline]
     pub(crate) fn insert(&mut self, asker: usize, bit: usize) {
         debug_assert!(asker < RADIX_MAX * L && bit < 64, "a switch has this lane");
@@ -83,7 +89,7 @@ impl<const L: usize> Requests<L> {
         let (asker, lanes, head) = self.winner::<PLAIN>(bit, heads, pointer, lanes_for)?;
         let (level, onward) = (head.level, head.onward);
         let level = if PLAIN || !self.has_levels { 0 } else { usize::from(level) };
-        self.pointers[level % LEVELS][bit & 63] = narrow((asker + 1) % (Self::WORDS * 64));
+        self.pointers[level % LEVELS][bit & 63] = Self::after(asker);
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
         self.take(asker, lane, bit);
         Some(Grant { asker, lane: lane % L, onward })

@@ -69,6 +69,13 @@ impl Rules {
     }
 }
 
+/// Returns the lanes that can be granted to a packet of `flits` flits, given the result of
+/// [`Rules::most_flits`].
+#[inline(always)]
+pub(crate) fn fitting<const L: usize>(most: &[u32; L], flits: u32) -> u16 {
+    (0..L).fold(0, |lanes, lane| lanes | u16::from(most[lane] >= flits) << lane)
+}
+
 impl<const L: usize> Column<L> {
     #[inline(always)]
     pub(crate) fn unpaid(&self, lane: usize) -> u64 {
